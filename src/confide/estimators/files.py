@@ -1,0 +1,135 @@
+"""Model files: arrays and a JSON header in one safetensors file. Nothing in it can run."""
+
+import json
+import os
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+from safetensors.numpy import save as to_bytes
+
+from confide.arrays import Arrays
+from confide.errors import ModelFileError
+from confide.estimators.base import EnsembleRegressor
+from confide.estimators.regressors import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
+
+FORMAT = "confide model"
+FORMAT_VERSION = 1
+# The names a file may ask for. A file never names anything to import.
+ESTIMATORS = {c.__name__: c for c in (BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor)}
+
+
+def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -> None:
+    """Writes a fitted estimator."""
+    names = getattr(estimator, "feature_names_in_", None)
+    header = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "confide_version": version("confide"),
+        "estimator": type(estimator).__name__,
+        "parameters": {name: _plain(value) for name, value in estimator.get_params().items()},
+        "n_features": int(estimator.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+    }
+    arrays = estimator.method.to_arrays(estimator.fitted_)
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_atomically(Path(path), to_bytes(contiguous, {"header": json.dumps(header)}))
+
+
+def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
+    """Reads a fitted estimator that `save` wrote.
+
+    The file is data alone (safetensors and JSON), so one from a stranger can be opened safely:
+    everything in it is checked against what its settings call for, and nothing is executed.
+
+    Raises:
+        ModelFileError: the file is truncated, foreign, from a newer version, or does not fit
+            together.
+    """
+    header, arrays = _read(Path(path))
+    try:
+        estimator = ESTIMATORS[header["estimator"]](**_parameters(header))
+        n_features = _n_features(header)
+        estimator.fitted_ = estimator.method.from_arrays(arrays, estimator._settings(), n_features)
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        raise ModelFileError(
+            f"{path} is damaged or was tampered with: its parts do not fit together ({error}). "
+            "Save the model again."
+        ) from error
+    estimator.n_features_in_ = n_features
+    if header.get("feature_names") is not None:
+        estimator.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+    return estimator
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Writes beside the file and renames: a reader, or a crash, sees the old file or the new one."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        # A temporary file is private; the model gets the rights an ordinary new file would have.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
+    try:
+        with safetensors.safe_open(path, framework="np") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        header = json.loads(metadata.get("header", "{}"))
+    except FileNotFoundError:
+        raise
+    except (safetensors.SafetensorError, OSError, ValueError, RecursionError) as error:
+        raise ModelFileError(
+            f"{path} is not a whole confide model ({error}). It may be truncated, or of another "
+            "kind; pass a file that `save` wrote."
+        ) from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelFileError(
+            f"{path} is not a confide model: its header does not say so. Pass a file that `save` wrote."
+        )
+    if header.get("format_version") != FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path} has format version {header.get('format_version')!r}, and this confide reads "
+            f"version {FORMAT_VERSION}. It was written by confide "
+            f"{header.get('confide_version', 'of an unknown version')}: install that version or a newer one."
+        )
+    return header, arrays
+
+
+def _parameters(header: dict[str, Any]) -> dict[str, Any]:
+    parameters = dict(header["parameters"])
+    parameters["hidden_layer_sizes"] = tuple(parameters["hidden_layer_sizes"])
+    return parameters
+
+
+def _n_features(header: dict[str, Any]) -> int:
+    n_features, names = header["n_features"], header.get("feature_names")
+    if not isinstance(n_features, int) or n_features < 1:
+        raise ValueError(f"n_features is {n_features!r}")
+    if names is not None and not (
+        isinstance(names, list) and len(names) == n_features and all(isinstance(n, str) for n in names)
+    ):
+        raise ValueError("feature names do not match the number of features")
+    return n_features
+
+
+def _plain(value: Any) -> Any:
+    """A constructor argument as JSON: a generator of random numbers is not kept."""
+    if isinstance(value, np.random.RandomState):
+        return None
+    if isinstance(value, np.generic):
+        return value.item()
+    return [_plain(v) for v in value] if isinstance(value, (tuple, list, np.ndarray)) else value

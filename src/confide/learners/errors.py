@@ -1,0 +1,12 @@
+"""What only training can show."""
+
+
+class TrainingDivergedError(ValueError):
+    """A member's loss stopped being finite."""
+
+    def __init__(self, member: int, epoch: int, step: int) -> None:
+        super().__init__(
+            f"The loss must stay finite, but that of member {member} was not at step {step} "
+            f"(epoch {epoch}). Lower `learning_rate`, or look for extreme values in X and y."
+        )
+        self.member, self.epoch, self.step = member, epoch, step

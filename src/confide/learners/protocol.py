@@ -1,0 +1,57 @@
+"""What Algorithm 1 of the paper asks of a learner: start, train from a state, predict."""
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from confide.learners.data import TrainingData
+
+Progress: TypeAlias = Callable[[int], None]
+"""Called with the number of member-epochs just finished, possibly from a worker thread."""
+
+State = TypeVar("State")
+
+
+class Learner(Protocol[State]):
+    """An ensemble of learners that are trained and asked all at once.
+
+    A state is a value: a pytree whose arrays all have a leading `member` axis. It holds all that
+    training needs to go on (weights *and* optimiser state), so keeping a snapshot is an
+    assignment, and training never changes the state it was given.
+    """
+
+    def init(self, key: PRNGKeyArray, n_members: int, data: TrainingData) -> State:
+        """Untrained members; member i depends on the key and i, not on `n_members`."""
+        ...
+
+    def train(
+        self,
+        key: PRNGKeyArray,
+        state: State,
+        data: TrainingData,
+        targets: Float[np.ndarray, "member row"],
+        epochs: int,
+        *,
+        progress: Progress | None = None,
+    ) -> State:
+        """The members trained on for some epochs, each on its own row of `targets`.
+
+        With the same key, training for a + b epochs equals training for a and then for b.
+        """
+        ...
+
+    def predict(
+        self, state: State, X: Float[Array | np.ndarray, "row feature"]
+    ) -> tuple[Float[np.ndarray, "member row"], Float[np.ndarray, "member row"]]:
+        """Each member's mean and (aleatoric) variance for each row."""
+        ...
+
+
+class RestartingLearner(Learner[State], Protocol[State]):
+    """A learner that can also forget its optimiser: only the published variant needs it."""
+
+    def with_fresh_optimiser(self, state: State) -> State:
+        """The same weights with an optimiser that has not taken a step."""
+        ...

@@ -1,0 +1,12 @@
+"""Methods of interval regression, one file each, all with the same doors.
+
+A method is a module with `NAME`, `Settings` (a frozen dataclass that refuses nonsense), `Fitted` (an
+immutable value), `member_epochs(settings)`, `fit(key, X, y, settings)`, `predict(fitted, X)`,
+`to_arrays(fitted)` and `from_arrays(arrays, settings, n_features)`, in that order.
+"""
+
+from confide.methods import bootstrapped_deep_ensemble, deep_ensemble
+
+REGISTRY = {method.NAME: method for method in (bootstrapped_deep_ensemble, deep_ensemble)}
+
+__all__ = ["REGISTRY", "bootstrapped_deep_ensemble", "deep_ensemble"]

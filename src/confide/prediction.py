@@ -1,0 +1,143 @@
+"""The one result object: a prediction with its intervals and its sources of uncertainty."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from jaxtyping import Float64
+
+from confide.errors import NoSuchIntervalError, nearest
+from confide.uncertainty import Law
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = Float64[np.ndarray, " row"]
+Kind = Literal["confidence", "prediction"]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a fitted method says about some rows; every other answer derives from this value.
+
+    Attributes:
+        mean: the ensemble's prediction.
+        aleatoric_variance: noise of the target itself.
+        epistemic_variance: variance of `mean` as an estimate of the true function, by the method's
+            own account.
+        prediction_law: the law of a new observation.
+        confidence_law: the law of the true function's value, or None where the method has none.
+        classical_variance: part that is due to finite data, or None where it is not estimated.
+        optimisation_variance: variance of one member due to random training (undivided), or None
+            for a single network.
+        n_members: the number of members.
+    """
+
+    mean: Row
+    aleatoric_variance: Row
+    epistemic_variance: Row
+    prediction_law: Law
+    confidence_law: Law | None
+    classical_variance: Row | None
+    optimisation_variance: Row | None
+    n_members: int
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    @property
+    def total_variance(self) -> Row:
+        """Aleatoric plus epistemic variance."""
+        return self.aleatoric_variance + self.epistemic_variance
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> Float64[np.ndarray, "row 2"]:
+        """Bounds that hold the true function's value with that confidence, for each row."""
+        return self.interval("confidence", confidence_level)
+
+    def prediction_interval(self, confidence_level: float = 0.95) -> Float64[np.ndarray, "row 2"]:
+        """Bounds that hold a new observation with that confidence, for each row."""
+        return self.interval("prediction", confidence_level)
+
+    def interval(self, kind: Kind, confidence_level: float) -> Float64[np.ndarray, "row 2"]:
+        """The interval of the named kind."""
+        law = self.law(kind)
+        half_width = law.half_width(checked_level(confidence_level))
+        return np.stack([law.location - half_width, law.location + half_width], axis=-1)
+
+    def law(self, kind: Kind) -> Law:
+        """The law behind the interval of the named kind."""
+        if kind == "prediction":
+            return self.prediction_law
+        if kind != "confidence":
+            raise ValueError(
+                f"`kind` must be 'confidence' (for the true function) or 'prediction' (for a new "
+                f"observation), got {kind!r}. {nearest(kind, ('confidence', 'prediction'))}"
+            )
+        if self.confidence_law is None:
+            raise NoSuchIntervalError(
+                "A confidence interval needs at least two members, and this is a single network: "
+                "nothing tells how far training by chance has moved it. Ask for "
+                "kind='prediction', or fit with `n_members` of 2 or more."
+            )
+        return self.confidence_law
+
+    def quantiles(
+        self, probabilities: Sequence[float], kind: Kind = "prediction"
+    ) -> Float64[np.ndarray, "row probability"]:
+        """Quantiles of a new observation (or of the true function's value), for each row."""
+        law = self.law(kind)
+        return np.stack([law.quantile(checked_probability(p)) for p in probabilities], axis=-1)
+
+    def cdf(self, value: float | Row, kind: Kind = "prediction") -> Row:
+        """The probability that a new observation lies at or below `value`, for each row."""
+        return self.law(kind).cdf(np.asarray(value, np.float64))
+
+    def sample(
+        self,
+        n_samples: int,
+        *,
+        random_state: int | np.random.Generator | None = None,
+        kind: Kind = "prediction",
+    ) -> Float64[np.ndarray, "sample row"]:
+        """Draws of a new observation, independent between rows."""
+        return self.law(kind).sample(np.random.default_rng(random_state), n_samples)
+
+    def summary_frame(self, confidence_level: float = 0.95) -> "pd.DataFrame":
+        """A table under statsmodels' column names, then the sources of uncertainty.
+
+        `mean_se` and `mean_ci_*` are about the true function, `obs_ci_*` about a new observation.
+        What the method does not estimate has no column.
+        """
+        import pandas as pd  # here, because importing it takes longer than all of confide
+
+        columns = {"mean": self.mean, "mean_se": np.sqrt(self.epistemic_variance)}
+        for name, law in (("mean", self.confidence_law), ("obs", self.prediction_law)):
+            if law is not None:
+                half_width = law.half_width(checked_level(confidence_level))
+                columns[f"{name}_ci_lower"] = law.location - half_width
+                columns[f"{name}_ci_upper"] = law.location + half_width
+        for name in ("aleatoric_variance", "classical_variance", "optimisation_variance"):
+            if (variance := getattr(self, name)) is not None:
+                columns[name] = variance
+        return pd.DataFrame(columns)
+
+
+def checked_level(confidence_level: float) -> float:
+    """The level, if it is one."""
+    if not 0 < confidence_level < 1:
+        raise ValueError(
+            f"`confidence_level` must lie in (0, 1), got {confidence_level!r}. It is a fraction: "
+            "pass 0.95 for 95 %."
+        )
+    return float(confidence_level)
+
+
+def checked_probability(probability: float) -> float:
+    """The probability of a quantile, if it is one."""
+    if not 0 < probability < 1:
+        raise ValueError(
+            f"Quantile probabilities must lie in (0, 1), got {probability!r}. Pass for example "
+            "[0.05, 0.5, 0.95]."
+        )
+    return float(probability)

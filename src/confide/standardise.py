@@ -1,0 +1,80 @@
+"""Zero mean and unit variance for X and y, undone again in every answer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Float32, Float64
+from sklearn.preprocessing import StandardScaler
+
+from confide.arrays import Arrays, checked_array
+
+# Rows handled at once, so that a large table is never copied in double precision.
+_ROWS_PER_BLOCK = 65_536
+
+
+@dataclass(frozen=True)
+class Standardiser:
+    """Means and standard deviations (divisor N) of the training data.
+
+    Attributes:
+        x_mean: mean of each feature.
+        x_scale: standard deviation of each feature, one where the feature is constant.
+        y_mean: mean of the targets.
+        y_scale: standard deviation of the targets.
+    """
+
+    x_mean: Float64[np.ndarray, " feature"]
+    x_scale: Float64[np.ndarray, " feature"]
+    y_mean: float
+    y_scale: float
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Float[np.ndarray, "row feature"],
+        y: Float64[np.ndarray, " row"],
+        sample_weight: Float64[np.ndarray, " row"] | None = None,
+    ) -> "Standardiser":
+        """From (weighted) training data."""
+        of_X = _scaler(X, sample_weight)
+        of_y = _scaler(y[:, None], sample_weight)
+        return cls(of_X.mean_, of_X.scale_, float(of_y.mean_[0]), float(of_y.scale_[0]))
+
+    def inputs(self, X: Float[np.ndarray, "row feature"]) -> Float32[np.ndarray, "row feature"]:
+        """Standardised inputs for the networks."""
+        out = np.empty(X.shape, np.float32)
+        for start in range(0, len(X), _ROWS_PER_BLOCK):
+            rows = slice(start, start + _ROWS_PER_BLOCK)
+            out[rows] = (X[rows] - self.x_mean) / self.x_scale
+        return out
+
+    def to_arrays(self) -> Arrays:
+        """What a model file keeps."""
+        y = np.array([self.y_mean, self.y_scale])
+        return {"x_mean": self.x_mean, "x_scale": self.x_scale, "y_mean_and_scale": y}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, n_features: int) -> "Standardiser":
+        """From a model file's arrays, checked."""
+        x_mean, x_scale = (
+            checked_array(arrays, name, (n_features,), np.float64) for name in ("x_mean", "x_scale")
+        )
+        y_mean, y_scale = checked_array(arrays, "y_mean_and_scale", (2,), np.float64)
+        if not (np.all(x_scale > 0) and y_scale > 0):
+            raise ValueError("scales must be positive")
+        return cls(x_mean, x_scale, float(y_mean), float(y_scale))
+
+    def targets(self, y: Float64[np.ndarray, " row"]) -> Float32[np.ndarray, " row"]:
+        """Standardised targets for the networks."""
+        return ((y - self.y_mean) / self.y_scale).astype(np.float32)
+
+
+def _scaler(
+    X: Float[np.ndarray, "row feature"], sample_weight: Float64[np.ndarray, " row"] | None
+) -> StandardScaler:
+    scaler = StandardScaler()
+    for start in range(0, len(X), _ROWS_PER_BLOCK):
+        rows = slice(start, start + _ROWS_PER_BLOCK)
+        weight = None if sample_weight is None else sample_weight[rows]
+        scaler.partial_fit(X[rows], sample_weight=weight)
+    return scaler

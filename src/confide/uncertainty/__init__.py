@@ -1,0 +1,37 @@
+"""Variances and intervals from arrays, in the paper's terms; knows no network.
+
+Read `variances.py` for the three sources of uncertainty, `intervals.py` for what they say about
+the true function and about a new observation, `t_plus_normal.py` for the exact quantiles.
+"""
+
+from confide.uncertainty.intervals import (
+    bootstrapped_confidence_law,
+    bootstrapped_prediction_law,
+    deep_ensemble_confidence_law,
+    deep_ensemble_prediction_law,
+    monte_carlo_prediction_interval,
+)
+from confide.uncertainty.law import Law
+from confide.uncertainty.variances import (
+    aleatoric_variance,
+    classical_variance,
+    disagreement_variance,
+    ensemble_mean,
+    epistemic_variance,
+    optimisation_variance,
+)
+
+__all__ = [
+    "Law",
+    "aleatoric_variance",
+    "bootstrapped_confidence_law",
+    "bootstrapped_prediction_law",
+    "classical_variance",
+    "deep_ensemble_confidence_law",
+    "deep_ensemble_prediction_law",
+    "disagreement_variance",
+    "ensemble_mean",
+    "epistemic_variance",
+    "monte_carlo_prediction_interval",
+    "optimisation_variance",
+]

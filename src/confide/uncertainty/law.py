@@ -1,0 +1,74 @@
+"""Laws of what is unknown, one for each row: normal, scaled t, and the sum of the two.
+
+Every law is symmetric about its location, so `half_width` is all that an interval needs.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from jaxtyping import Float64
+from scipy import special, stats
+
+from confide.uncertainty import t_plus_normal
+
+Row = Float64[np.ndarray, " row"]
+
+
+@dataclass(frozen=True)
+class Law:
+    r"""The law of $\mu + s\,T + \tau Z$, with $T \sim t(\nu)$ and $Z$ normal, for each row.
+
+    With `t_scale` zero it is normal (Deep Ensembles' prediction interval), with `normal_scale` zero
+    a scaled t (Theorem 3.3), with both the law that Algorithm 2 samples from.
+
+    Attributes:
+        location: its centre.
+        t_scale: the scale s of the t part.
+        normal_scale: the standard deviation of the normal part.
+        degrees_of_freedom: of the t part.
+    """
+
+    location: Row
+    t_scale: Row
+    normal_scale: Row
+    degrees_of_freedom: float
+
+    @classmethod
+    def normal(cls, location: Row, scale: Row) -> Self:
+        """A normal law."""
+        return cls(location, np.zeros_like(scale), scale, degrees_of_freedom=1)
+
+    @classmethod
+    def t(cls, location: Row, scale: Row, degrees_of_freedom: float) -> Self:
+        """A scaled t law."""
+        return cls(location, scale, np.zeros_like(scale), degrees_of_freedom)
+
+    def half_width(self, confidence_level: float) -> Row:
+        """Half the width of the central interval with that probability."""
+        return t_plus_normal.half_width(
+            confidence_level, self.t_scale, self.normal_scale, self.degrees_of_freedom
+        )
+
+    def quantile(self, probability: float) -> Row:
+        """The value below which the target lies with that probability."""
+        side = np.sign(probability - 0.5)
+        return self.location + side * self.half_width(abs(2 * probability - 1))
+
+    def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
+        """The probability of lying at or below `value` (one number, or one for each row)."""
+        distance = np.broadcast_to(value - self.location, self.location.shape)
+        central = t_plus_normal.central_probability(
+            np.abs(distance), self.t_scale, self.normal_scale, self.degrees_of_freedom
+        )
+        return (1 + np.sign(distance) * central) / 2
+
+    def sample(
+        self, generator: np.random.Generator, n_samples: int
+    ) -> Float64[np.ndarray, "sample row"]:
+        """Independent draws, for each row."""
+        shape = (n_samples, len(self.location))
+        t = generator.standard_t(self.degrees_of_freedom, shape)
+        noise = generator.standard_normal(shape)
+        return self.location + self.t_scale * t + self.normal_scale * noise
