@@ -51,6 +51,20 @@ class Prediction:
         """Aleatoric plus epistemic variance."""
         return self.aleatoric_variance + self.epistemic_variance
 
+    @property
+    def shares(self) -> dict[str, Row]:
+        """The share of each source in the total variance, for each row; they sum to one.
+
+        Random training enters as `optimisation_variance / n_members`, as in Eq. (2). A method
+        that does not estimate a source has no entry for it.
+        """
+        parts = {"aleatoric": self.aleatoric_variance}
+        if self.classical_variance is not None:
+            parts["classical"] = self.classical_variance
+        if self.n_members > 1:
+            parts["optimisation"] = self.epistemic_variance - parts.get("classical", 0.0)
+        return {name: part / self.total_variance for name, part in parts.items()}
+
     def confidence_interval(self, confidence_level: float = 0.95) -> Float64[np.ndarray, "row 2"]:
         """Bounds that hold the true function's value with that confidence, for each row."""
         return self.interval("confidence", confidence_level)

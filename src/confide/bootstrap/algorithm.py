@@ -60,7 +60,8 @@ class Bootstrap:
         return self.epochs - self.snapshot_epoch
 
 
-class BootstrappedEnsemble(NamedTuple, Generic[State]):
+@dataclass(frozen=True)
+class BootstrappedEnsemble(Generic[State]):
     """Members, and the same members retrained on targets simulated from themselves.
 
     Retraining b of member i is entry b * M + i of `retrained`. A retrained member answers on the
@@ -153,4 +154,4 @@ def simulated_targets(
 def repeat_members(state: State, n_members: int, times: int) -> State:
     """All members, `times` times over."""
     index = np.tile(np.arange(n_members), times)
-    return jax.tree.map(lambda leaf: leaf[index], state)  # type: ignore[no-any-return]
+    return jax.tree.map(lambda leaf: leaf[index], state)

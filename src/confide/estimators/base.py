@@ -4,7 +4,7 @@ import inspect
 import os
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float64
@@ -30,7 +30,9 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
     method: ClassVar[ModuleType]
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "EnsembleRegressor":
         """Trains the ensemble.
 
         Args:
@@ -42,7 +44,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         Returns:
             The estimator itself.
         """
-        settings = self._settings()
+        settings = self.settings()
         X, y = checked_training_data(self, X, y)
         weight = checked_sample_weight(sample_weight, len(y))
         if weight is not None and not weight.all():
@@ -57,7 +59,10 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
     def predict(
         self, X: ArrayLike, return_std: bool = False
-    ) -> Float64[np.ndarray, " row"] | tuple[Float64[np.ndarray, " row"], Float64[np.ndarray, " row"]]:
+    ) -> (
+        Float64[np.ndarray, " row"]
+        | tuple[Float64[np.ndarray, " row"], Float64[np.ndarray, " row"]]
+    ):
         """The predicted mean of each row.
 
         Args:
@@ -102,7 +107,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
     def get_prediction(self, X: ArrayLike) -> Prediction:
         """All that the ensemble says about some rows, computed once."""
         check_is_fitted(self)
-        return self.method.predict(self.fitted_, checked_X(self, X))  # type: ignore[no-any-return]
+        return self.method.predict(self.fitted_, checked_X(self, X))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted model to one file of arrays and JSON; `confide.load` reads it back.
@@ -114,9 +119,12 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         save_estimator(self, path)
 
-    def _settings(self) -> Any:
+    def settings(self) -> Any:
+        """The method's settings from the constructor's arguments, checked."""
         known = inspect.signature(self.method.Settings).parameters
-        values = {name: value for name, value in self.get_params(deep=False).items() if name in known}
+        values = {
+            name: value for name, value in self.get_params(deep=False).items() if name in known
+        }
         sizes = values["hidden_layer_sizes"]
         values["hidden_layer_sizes"] = tuple(sizes) if np.iterable(sizes) else (sizes,)
         return self.method.Settings(**values)

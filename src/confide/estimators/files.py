@@ -53,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
     try:
         estimator = ESTIMATORS[header["estimator"]](**_parameters(header))
         n_features = _n_features(header)
-        estimator.fitted_ = estimator.method.from_arrays(arrays, estimator._settings(), n_features)
+        estimator.fitted_ = estimator.method.from_arrays(arrays, estimator.settings(), n_features)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ModelFileError(
             f"{path} is damaged or was tampered with: its parts do not fit together ({error}). "
@@ -66,7 +66,7 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Writes beside the file and renames: a reader, or a crash, sees the old file or the new one."""
+    """Writes beside the file, then renames: a crash leaves the old file or the new one."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -76,10 +76,10 @@ def write_atomically(path: Path, content: bytes) -> None:
         # A temporary file is private; the model gets the rights an ordinary new file would have.
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
     except BaseException:
-        os.unlink(temporary)
+        Path(temporary).unlink()
         raise
 
 
@@ -98,13 +98,15 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
         ) from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(
-            f"{path} is not a confide model: its header does not say so. Pass a file that `save` wrote."
+            f"{path} is not a confide model: its header does not say so. Pass a file that `save` "
+            "wrote."
         )
     if header.get("format_version") != FORMAT_VERSION:
         raise ModelFileError(
             f"{path} has format version {header.get('format_version')!r}, and this confide reads "
             f"version {FORMAT_VERSION}. It was written by confide "
-            f"{header.get('confide_version', 'of an unknown version')}: install that version or a newer one."
+            f"{header.get('confide_version', 'of an unknown version')}: install that version or a "
+            "newer one."
         )
     return header, arrays
 
@@ -120,7 +122,9 @@ def _n_features(header: dict[str, Any]) -> int:
     if not isinstance(n_features, int) or n_features < 1:
         raise ValueError(f"n_features is {n_features!r}")
     if names is not None and not (
-        isinstance(names, list) and len(names) == n_features and all(isinstance(n, str) for n in names)
+        isinstance(names, list)
+        and len(names) == n_features
+        and all(isinstance(n, str) for n in names)
     ):
         raise ValueError("feature names do not match the number of features")
     return n_features

@@ -1,7 +1,8 @@
 """The estimators: one class a method, its arguments spelled out."""
 
 from collections.abc import Sequence
-from typing import Literal
+from types import ModuleType
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
         (200, 2)
     """
 
-    method = bootstrapped_deep_ensemble
+    method: ClassVar[ModuleType] = bootstrapped_deep_ensemble
 
     def __init__(
         self,
@@ -106,7 +107,7 @@ class DeepEnsembleRegressor(EnsembleRegressor):
         fitted_: the fitted method, an immutable value.
     """
 
-    method = deep_ensemble
+    method: ClassVar[ModuleType] = deep_ensemble
 
     def __init__(
         self,

@@ -11,17 +11,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 # scikit-learn's checks say what was needed and what came; this adds what to do.
-_ADVICE = (
-    ("could not convert string", "Encode text as numbers first, for example with scikit-learn's "
-     "OneHotEncoder in a ColumnTransformer; columns with text: {text_columns}."),
-    ("contains NaN", "Drop those rows, or impute them first, for example with scikit-learn's "
-     "SimpleImputer in a Pipeline."),
-    ("infinity|too large", "Drop or correct those rows."),
-    ("inconsistent numbers of samples", "X and y need one entry for each row: were rows of only "
-     "one of them dropped or shuffled?"),
-    ("minimum of 2 is required", "An ensemble needs at least two rows, and tens to be of use."),
-    (r"0 sample\(s\)|0 feature\(s\)", "Was the table filtered down to nothing?"),
-)  # fmt: skip
+_ADVICE = {
+    "could not convert string": (
+        "Encode text as numbers first, for example with scikit-learn's OneHotEncoder in a "
+        "ColumnTransformer; columns with text: {text_columns}."
+    ),
+    "contains NaN": (
+        "Drop those rows, or impute them first, for example with scikit-learn's SimpleImputer in "
+        "a Pipeline."
+    ),
+    "infinity|too large": "Drop or correct those rows.",
+    "inconsistent numbers of samples": (
+        "X and y need one entry for each row: were rows of only one of them dropped?"
+    ),
+    "minimum of 2 is required": "An ensemble needs at least two rows, and tens to be of use.",
+    r"0 sample\(s\)|0 feature\(s\)": "Was the table filtered down to nothing?",
+}
 
 
 def checked_training_data(
@@ -40,8 +45,8 @@ def checked_training_data(
     y_array = y_array.astype(np.float64)
     if np.ptp(y_array) == 0:
         raise ValueError(
-            f"y must vary, but all {len(y_array)} targets equal {y_array[0]:g}: there is nothing to "
-            "predict. Check that the right column was passed."
+            f"y must vary, but all {len(y_array)} targets equal {y_array[0]:g}: there is nothing "
+            "to predict. Check that the right column was passed."
         )
     _warn_of_constant_columns(estimator, X_array)
     return X_array, y_array
@@ -49,13 +54,13 @@ def checked_training_data(
 
 def checked_X(estimator: BaseEstimator, X: ArrayLike) -> Float[np.ndarray, "row feature"]:
     """Rows that have the columns of the training data."""
-    return _with_advice(estimator, X, dtype=(np.float64, np.float32), reset=False)  # type: ignore[no-any-return]
+    return _with_advice(estimator, X, dtype=(np.float64, np.float32), reset=False)
 
 
 def checked_sample_weight(
     sample_weight: ArrayLike | None, n_rows: int
 ) -> Float64[np.ndarray, " row"] | None:
-    """Weights that are finite, not negative and not all zero; a single number stands for equal ones."""
+    """Weights that are finite, not negative and not all zero; one number stands for equal ones."""
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight, dtype=np.float64)
@@ -85,7 +90,7 @@ def _with_advice(estimator: BaseEstimator, X: ArrayLike, *arguments: Any, **keyw
     try:
         return validate_data(estimator, X, *arguments, **keywords)
     except ValueError as error:
-        for pattern, advice in _ADVICE:
+        for pattern, advice in _ADVICE.items():
             if re.search(pattern, str(error)):
                 columns = ", ".join(_text_columns(X)) or "unknown"
                 raise ValueError(f"{error} {advice.format(text_columns=columns)}") from error

@@ -1,7 +1,6 @@
 """The rows a learner trains on, padded so that compiled programs are reused."""
 
 from dataclasses import dataclass
-from typing import Self
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +30,7 @@ class TrainingData:
         X: Float[np.ndarray, "row feature"],
         weight: Num[np.ndarray, " row"] | None = None,
         member_rows: Int[np.ndarray, "member row"] | None = None,
-    ) -> Self:
+    ) -> "TrainingData":
         """Pads the rows to their bucket; weights are scaled to mean one."""
         n_rows = len(X)
         ones = np.ones(n_rows) if weight is None else weight / np.mean(weight)

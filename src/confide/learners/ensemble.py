@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
@@ -160,10 +159,10 @@ class NetworkEnsemble:
         """The same weights with an optimiser that has not taken a step."""
         return self.state_from(state.parameters)._replace(epoch=state.epoch)
 
-    def state_from(self, parameters: Float[np.ndarray, "member parameter"]) -> MemberState:
+    def state_from(self, parameters: Float[Array | np.ndarray, "member parameter"]) -> MemberState:
         """Members with the given weights that have not been trained on."""
         fresh = jax.vmap(lambda member: fresh_state(self.optimiser, member))(parameters)
-        return jax.tree.map(np.asarray, fresh)  # type: ignore[no-any-return]
+        return jax.tree.map(np.asarray, fresh)
 
     def n_parameters(self, n_features: int) -> int:
         """The number of weights of one member."""
@@ -174,7 +173,7 @@ class NetworkEnsemble:
     ) -> MemberState:
         blocks = list(slices(n_members, self.members_per_block))
         states = run_in_blocks(work, blocks, self.n_threads)
-        return jax.tree.map(  # type: ignore[no-any-return]
+        return jax.tree.map(
             lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves])[:n_members],
             *states,
         )
@@ -186,7 +185,7 @@ class NetworkEnsemble:
         self, data: TrainingData, targets: Float[np.ndarray, "member row"], members: slice
     ) -> MemberRows:
         def block(array: np.ndarray | Array) -> np.ndarray | Array:
-            return padded_block(array, members, self.members_per_block)  # type: ignore[no-any-return]
+            return padded_block(array, members, self.members_per_block)
 
         return MemberRows(
             X=data.X,

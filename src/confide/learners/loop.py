@@ -6,7 +6,7 @@ refits with other settings.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -34,13 +34,16 @@ class MemberState(NamedTuple):
 
 
 class MemberRows(NamedTuple):
-    """What one member trains on; rows from `n_rows` on are padding."""
+    """What one member trains on; rows from `n_rows` on are padding.
 
-    X: Float[Array, "padded feature"]
-    y: Float[Array, " padded"]
-    weight: Float[Array, " padded"]
-    seen: Int[Array, " padded"] | None
-    n_rows: Int[Array, ""]
+    Fields are typed Any because the same tuple also carries `vmap`'s axes and a block's arrays.
+    """
+
+    X: Any  # Float[Array, "padded feature"]
+    y: Any  # Float[Array, " padded"]
+    weight: Any  # Float[Array, " padded"]
+    seen: Any  # Int[Array, " padded"], which rows in which order, or None for all
+    n_rows: Any  # Int[Array, ""]
 
 
 def init_member(
@@ -135,7 +138,7 @@ def unravel(
     """The function from a vector of weights to the network."""
     shapes = _shapes(objective, n_features)
     template = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
-    return ravel_pytree(template)[1]  # type: ignore[no-any-return]
+    return ravel_pytree(template)[1]
 
 
 def n_parameters(objective: Objective, n_features: int) -> int:

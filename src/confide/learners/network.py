@@ -1,6 +1,6 @@
 """The default network: a mean and a standard deviation for each row."""
 
-from typing import Self
+import itertools
 
 import equinox as eqx
 import jax
@@ -37,10 +37,10 @@ class MeanVarianceNetwork(eqx.Module):
     @classmethod
     def init(
         cls, key: PRNGKeyArray, n_features: int, hidden_layer_sizes: tuple[int, ...]
-    ) -> Self:
+    ) -> "MeanVarianceNetwork":
         """An untrained network: Glorot-uniform kernels, zero biases, as in the published runs."""
         sizes = (n_features, *hidden_layer_sizes, 2)
-        shapes = [(n_out, n_in) for n_in, n_out in zip(sizes[:-1], sizes[1:], strict=True)]
+        shapes = [(n_out, n_in) for n_in, n_out in itertools.pairwise(sizes)]
         # One draw for all layers compiles in a third of the time of a draw for each.
         ends = np.cumsum([n_out * n_in for n_out, n_in in shapes])
         draws = jax.random.uniform(key, (int(ends[-1]),), minval=-1, maxval=1)

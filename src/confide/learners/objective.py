@@ -1,6 +1,6 @@
 """What a neural method brings to the training loop: a network and a loss."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 from confide.learners.network import MeanVarianceNetwork
 
 
+@runtime_checkable
 class Objective(Protocol):
     """A network and the loss it is trained with: all in which neural methods differ.
 

@@ -1,7 +1,7 @@
 """What Algorithm 1 of the paper asks of a learner: start, train from a state, predict."""
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -14,6 +14,7 @@ Progress: TypeAlias = Callable[[int], None]
 State = TypeVar("State")
 
 
+@runtime_checkable
 class Learner(Protocol[State]):
     """An ensemble of learners that are trained and asked all at once.
 
@@ -49,6 +50,7 @@ class Learner(Protocol[State]):
         ...
 
 
+@runtime_checkable
 class RestartingLearner(Learner[State], Protocol[State]):
     """A learner that can also forget its optimiser: only the published variant needs it."""
 

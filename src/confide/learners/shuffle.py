@@ -51,9 +51,7 @@ def grid(n_rows: Int[Array, ""], n_positions: int) -> Grid:
     return Grid(n_left, n_right, position // n_right, position % n_right)
 
 
-def permutation(
-    key: PRNGKeyArray, n_rows: Int[Array, ""], cells: Grid
-) -> Int[Array, " position"]:
+def permutation(key: PRNGKeyArray, n_rows: Int[Array, ""], cells: Grid) -> Int[Array, " position"]:
     """A random order of the rows 0 to `n_rows` - 1; entries past `n_rows` are valid but unused."""
     rounds = ROUNDS_IF_SMALL if cells.left.size <= SMALL else ROUNDS
     round_keys = jax.random.bits(key, (rounds,), jnp.uint32)
@@ -84,9 +82,7 @@ def permutation(
     return (left * cells.n_right + right).astype(jnp.int32)
 
 
-def _mix(
-    value: UInt32[Array, " position"], key: UInt32[Array, ""]
-) -> UInt32[Array, " position"]:
+def _mix(value: UInt32[Array, " position"], key: UInt32[Array, ""]) -> UInt32[Array, " position"]:
     """A keyed 16-bit hash: multiply, fold, multiply (golden ratio; MurmurHash3's constant)."""
     h = (value + key) * jnp.uint32(0x9E3779B9)
     h = (h ^ (h >> 15)) * jnp.uint32(0x85EBCA6B)

@@ -1,7 +1,7 @@
 """Methods of interval regression, one file each, all with the same doors.
 
-A method is a module with `NAME`, `Settings` (a frozen dataclass that refuses nonsense), `Fitted` (an
-immutable value), `member_epochs(settings)`, `fit(key, X, y, settings)`, `predict(fitted, X)`,
+A method is a module with `NAME`, `Settings` (a frozen dataclass that refuses nonsense), `Fitted`
+(an immutable value), `member_epochs(settings)`, `fit(key, X, y, settings)`, `predict(fitted, X)`,
 `to_arrays(fitted)` and `from_arrays(arrays, settings, n_features)`, in that order.
 """
 

@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
+from confide.arrays import Arrays, checked_array
 from confide.bootstrap import Bootstrap, BootstrappedEnsemble, Keys, bootstrapped_ensemble
 from confide.learners import MemberState, Progress, TrainingData
-from confide.arrays import Arrays, checked_array
 from confide.methods.rows import in_row_blocks, member_state, parameters_of
 from confide.methods.settings import EnsembleSettings, require_choice, require_whole
 from confide.prediction import Prediction
@@ -62,7 +62,9 @@ class Settings(EnsembleSettings):
             )
         require_whole("n_retrains", self.n_retrains, "It is the number of retrainings of a member.")
         require_choice("retrain_optimiser", self.retrain_optimiser, ("restored", "fresh"))
-        require_choice("retrain_targets", self.retrain_targets, ("original_scale", "restandardised"))
+        require_choice(
+            "retrain_targets", self.retrain_targets, ("original_scale", "restandardised")
+        )
         if self.bootstrap.repeated_epochs == 0:
             raise ValueError(
                 f"At least one epoch must be repeated, but retrain_fraction="

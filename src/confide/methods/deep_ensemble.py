@@ -1,13 +1,13 @@
-"""Deep Ensembles (Lakshminarayanan et al. 2017): their mixture, and the confidence law it implies."""
+"""Deep Ensembles (Lakshminarayanan et al. 2017): their mixture, and the law it implies."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
+from confide.arrays import Arrays
 from confide.bootstrap import Keys, train_ensemble
 from confide.learners import MemberState, Progress, TrainingData
-from confide.arrays import Arrays
 from confide.methods.rows import in_row_blocks, member_state, parameters_of
 from confide.methods.settings import EnsembleSettings
 from confide.prediction import Prediction

@@ -59,7 +59,7 @@ class EnsembleSettings:
         penalty = -1.0 if self.l2_penalty is None else self.l2_penalty
         sizes = tuple(int(size) for size in self.hidden_layer_sizes)
         return NetworkEnsemble(
-            objective=GaussianLikelihood(sizes, np.float32(penalty)),
+            objective=GaussianLikelihood(sizes, np.asarray(penalty, np.float32)),
             learning_rate=float(self.learning_rate),
             batch_size=int(self.batch_size),
             n_threads=None if self.n_jobs == -1 else self.n_jobs,
@@ -76,7 +76,9 @@ def require_whole(name: str, value: object, advice: str) -> None:
 def require_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Refuses all but the listed words."""
     if value not in choices:
-        raise ValueError(f"`{name}` must be one of {choices}, got {value!r}. {nearest(value, choices)}")
+        raise ValueError(
+            f"`{name}` must be one of {choices}, got {value!r}. {nearest(value, choices)}"
+        )
 
 
 def _is_number(value: object) -> bool:

@@ -13,8 +13,8 @@ def bootstrapped_confidence_law(mean: Row, epistemic_variance: Row, n_members: i
     r"""Law of the true function's value behind Theorem 3.3, Eq. (3) (`maintheorem`).
 
     $f(x) \in \hat f_* \pm t^{(M-1)}_{\alpha/2}
-    \sqrt{\hat\sigma^2_{\mathrm{classical}} + \hat\sigma^2_{\mathrm{optim}} / M}$, with probability at
-    least $1 - \alpha$ under Assumptions 3.1 and 3.2.
+    \sqrt{\hat\sigma^2_{\mathrm{classical}} + \hat\sigma^2_{\mathrm{optim}} / M}$, with probability
+    at least $1 - \alpha$ under Assumptions 3.1 and 3.2.
     """
     return Law.t(mean, np.sqrt(epistemic_variance), n_members - 1)
 

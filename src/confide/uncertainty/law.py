@@ -3,13 +3,10 @@
 Every law is symmetric about its location, so `half_width` is all that an interval needs.
 """
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from jaxtyping import Float64
-from scipy import special, stats
 
 from confide.uncertainty import t_plus_normal
 
@@ -33,15 +30,15 @@ class Law:
     location: Row
     t_scale: Row
     normal_scale: Row
-    degrees_of_freedom: float
+    degrees_of_freedom: int
 
     @classmethod
-    def normal(cls, location: Row, scale: Row) -> Self:
+    def normal(cls, location: Row, scale: Row) -> "Law":
         """A normal law."""
         return cls(location, np.zeros_like(scale), scale, degrees_of_freedom=1)
 
     @classmethod
-    def t(cls, location: Row, scale: Row, degrees_of_freedom: float) -> Self:
+    def t(cls, location: Row, scale: Row, degrees_of_freedom: int) -> "Law":
         """A scaled t law."""
         return cls(location, scale, np.zeros_like(scale), degrees_of_freedom)
 

@@ -30,7 +30,7 @@ _MAX_ITERATIONS = 100
 
 
 @functools.lru_cache(maxsize=64)
-def _nodes(degrees_of_freedom: float) -> tuple[Row, Row]:
+def _nodes(degrees_of_freedom: int) -> tuple[Row, Row]:
     r"""$\nu / V$ at the nodes, and the weights, of the expectation over $V \sim \chi^2(\nu)$."""
     nu = degrees_of_freedom
     std_of_log = np.sqrt(special.polygamma(1, nu / 2))
@@ -41,9 +41,7 @@ def _nodes(degrees_of_freedom: float) -> tuple[Row, Row]:
     return nu * np.exp(-u), step * np.exp(stats.chi2.logpdf(np.exp(u), nu) + u)
 
 
-def central_probability(
-    q: Row, t_scale: Row, normal_scale: Row, degrees_of_freedom: float
-) -> Row:
+def central_probability(q: Row, t_scale: Row, normal_scale: Row, degrees_of_freedom: int) -> Row:
     r"""$P(|sT + \tau Z| \le q)$; of the two scales one may be zero.
 
     Example:
@@ -56,7 +54,7 @@ def central_probability(
     return special.erf(q[:, None] / (np.sqrt(2) * std)) @ weight
 
 
-def _density(q: Row, t_scale: Row, normal_scale: Row, degrees_of_freedom: float) -> Row:
+def _density(q: Row, t_scale: Row, normal_scale: Row, degrees_of_freedom: int) -> Row:
     """The derivative of `central_probability`: twice the density at q."""
     ratio, weight = _nodes(degrees_of_freedom)
     std = np.sqrt(normal_scale[:, None] ** 2 + t_scale[:, None] ** 2 * ratio)
@@ -64,7 +62,7 @@ def _density(q: Row, t_scale: Row, normal_scale: Row, degrees_of_freedom: float)
 
 
 def half_width(
-    confidence_level: float, t_scale: Row, normal_scale: Row, degrees_of_freedom: float
+    confidence_level: float, t_scale: Row, normal_scale: Row, degrees_of_freedom: int
 ) -> Row:
     r"""The q with $P(|sT + \tau Z| \le q)$ equal to the level, for each row.
 
@@ -96,7 +94,7 @@ def half_width(
 
 
 def _own_half_widths(
-    confidence_level: float, t_scale: Row, normal_scale: Row, degrees_of_freedom: float
+    confidence_level: float, t_scale: Row, normal_scale: Row, degrees_of_freedom: int
 ) -> tuple[Row, Row]:
     """The half-widths of the two parts, each as if it were alone."""
     p = (1 + confidence_level) / 2
@@ -104,7 +102,7 @@ def _own_half_widths(
 
 
 def _newton(
-    confidence_level: float, start: Row, t_scale: Row, normal_scale: Row, degrees_of_freedom: float
+    confidence_level: float, start: Row, t_scale: Row, normal_scale: Row, degrees_of_freedom: int
 ) -> Row:
     law = (t_scale, normal_scale, degrees_of_freedom)
     # A hair lower, because quantiles near the median lose digits.
@@ -121,7 +119,7 @@ def _newton(
     return q
 
 
-def _solutions_by_angle(confidence_level: float, degrees_of_freedom: float) -> CubicSpline:
+def _solutions_by_angle(confidence_level: float, degrees_of_freedom: int) -> CubicSpline:
     """Half-widths for scales (sin, cos) of an angle: up to a factor there are no others."""
     angle = np.linspace(0, np.pi / 2, _ROWS_PER_BLOCK)
     solutions = half_width(confidence_level, np.sin(angle), np.cos(angle), degrees_of_freedom)

@@ -11,19 +11,21 @@ def ensemble_mean(member_means: Float[np.ndarray, "member row"]) -> Float64[np.n
         >>> ensemble_mean(np.array([[1.0], [3.0]])).tolist()
         [2.0]
     """
-    return np.mean(member_means, axis=0, dtype=np.float64)
+    return np.asarray(np.mean(member_means, axis=0, dtype=np.float64))
 
 
 def aleatoric_variance(
     member_variances: Float[np.ndarray, "member row"],
 ) -> Float64[np.ndarray, " row"]:
-    r"""Noise of the target itself, Algorithm 2, line 1: $\hat\sigma^2 = \frac1M\sum_i\hat\sigma_i^2$.
+    r"""Noise of the target itself, Algorithm 2, line 1.
+
+    $\hat\sigma^2(x) = \frac1M \sum_i \hat\sigma_i^2(x)$.
 
     Example:
         >>> aleatoric_variance(np.array([[1.0], [3.0]])).tolist()
         [2.0]
     """
-    return np.mean(member_variances, axis=0, dtype=np.float64)
+    return np.asarray(np.mean(member_variances, axis=0, dtype=np.float64))
 
 
 def classical_variance(
@@ -68,8 +70,8 @@ def epistemic_variance(
 ) -> Float64[np.ndarray, " row"]:
     r"""Variance of the ensemble's mean, Eq. (2) (`varianceeq`).
 
-    $\mathbb V(\hat f_*) = \sigma^2_{\mathrm{classical}} + \sigma^2_{\mathrm{optim}} / M$: all members
-    saw the same data, so only the second part shrinks with their number.
+    $\mathbb V(\hat f_*) = \sigma^2_{\mathrm{classical}} + \sigma^2_{\mathrm{optim}} / M$: all
+    members saw the same data, so only the second part shrinks with their number.
 
     Example:
         >>> epistemic_variance(np.array([0.5]), np.array([2.0]), 2).tolist()
