@@ -149,7 +149,9 @@ class NetworkEnsemble:
             for members, block_parameters in zip(blocks, parameters, strict=True):
                 outputs = _predict_block(self.objective, *worker.put((block_parameters, block)))
                 for out, computed in zip((mean, variance), outputs, strict=True):
-                    out[members, rows] = computed[: members.stop - members.start, :n_here]
+                    # NumPy slices freely; JAX would compile a program for every length.
+                    here = np.asarray(computed)[: members.stop - members.start, :n_here]
+                    out[members, rows] = here
             worker.check_stop()
 
         run_in_blocks(predict_rows, list(slices(len(X), ROWS_PER_BLOCK)), self.n_threads)

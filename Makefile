@@ -1,0 +1,55 @@
+# Each target works alone on a machine that has Python 3.11 or later, git and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# The benchmark's PyTorch: a fixed release, so that the comparison can be repeated.
+TORCH ?= torch==2.13.0
+export CONFIDE_DATA
+
+.PHONY: demo test lint check bench table1 clean
+
+demo: $(VENV)/.demo
+	$(BIN)/confide demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto
+
+# Formatting, lint and types.
+lint: $(VENV)/.check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+check: lint test
+
+# Ours against the same procedure in other libraries; about twenty minutes.
+bench: $(VENV)/.peers
+	$(BIN)/python benchmarks/fit.py
+
+# The paper's Table 1 for BDE and DE on five sets; needs the data (see `confide.datasets.load`).
+table1: $(VENV)/.demo
+	$(BIN)/python benchmarks/table1.py
+
+clean:
+	rm -rf $(VENV)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/.check: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[check]'
+	touch $@
+
+$(VENV)/.peers: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet --editable '.[peers]'
+	touch $@

@@ -1,0 +1,66 @@
+"""Imports point one way, and the public surface is small, sorted and documented."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import confide
+
+SOURCE = Path(confide.__file__).parent
+# Each concept may import those before it; concepts on one line do not know each other.
+LAYERS = [
+    {"errors", "arrays", "randomness", "compilation"},
+    {"uncertainty", "metrics", "learners", "standardise", "datasets", "simulate"},
+    {"bootstrap", "prediction", "progress"},
+    {"methods", "plot"},
+    {"estimators"},
+    {"cli"},
+]
+
+
+def imported_concepts(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("confide"):
+            names |= (
+                {node.module}
+                if node.module != "confide"
+                else {f"confide.{a.name}" for a in node.names}
+            )
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names if alias.name.startswith("confide")}
+    return {name.split(".")[1] for name in names if "." in name}
+
+
+def concept(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("level", range(len(LAYERS)))
+def test_imports_point_one_way(level):
+    allowed = set().union(*LAYERS[:level])
+    for path in SOURCE.rglob("*.py"):
+        if concept(path) in LAYERS[level]:
+            inside = concept(path)
+            # The command works through the public names.
+            public = set(confide.__all__) if inside == "cli" else set()
+            wrong = imported_concepts(path) - allowed - {inside} - public
+            assert not wrong, f"{path.relative_to(SOURCE)} imports {wrong}"
+
+
+def test_every_concept_has_its_layer():
+    concepts = {concept(path) for path in SOURCE.rglob("*.py")} - {"__init__"}
+    assert concepts == set().union(*LAYERS)
+
+
+def test_uncertainty_and_metrics_know_arrays_only():
+    for folder in ("uncertainty", "metrics"):
+        for path in (SOURCE / folder).glob("*.py"):
+            assert "learners" not in path.read_text()
+
+
+def test_public_names_are_sorted_importable_and_documented():
+    assert confide.__all__ == sorted(confide.__all__)
+    for name in confide.__all__:
+        assert getattr(confide, name).__doc__

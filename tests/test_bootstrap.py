@@ -1,0 +1,196 @@
+"""Algorithm 1: its steps, its published variants, and a closed form."""
+
+from dataclasses import dataclass, field
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from confide.bootstrap import (
+    Bootstrap,
+    Keys,
+    bootstrapped_ensemble,
+    simulated_targets,
+    train_ensemble,
+)
+from confide.learners import NetworkEnsemble, TrainingData
+from confide.uncertainty import classical_variance
+
+KEYS = Keys.from_key(jax.random.key(3))
+
+
+@dataclass
+class RecordingLearner:
+    """A learner that only remembers: its state is the number of epochs it was trained for."""
+
+    calls: list = field(default_factory=list)
+
+    def init(self, key, n_members, data):
+        return {"epochs": np.zeros(n_members), "optimiser": np.full(n_members, -1.0)}
+
+    def train(self, key, state, data, targets, epochs, *, progress=None):
+        self.calls.append((state["epochs"][0], state["optimiser"][0], epochs, targets))
+        trained = state["epochs"] + epochs
+        return {"epochs": trained, "optimiser": trained.copy()}
+
+    def predict(self, state, X):
+        n_members = len(state["epochs"])
+        mean = 10.0 + np.arange(n_members)[:, None] + np.zeros((n_members, len(X)))
+        return mean, np.full_like(mean, 4.0)
+
+    def with_fresh_optimiser(self, state):
+        return {**state, "optimiser": np.full(len(state["epochs"]), -1.0)}
+
+
+def recorded(**settings):
+    learner = RecordingLearner()
+    X, y = np.zeros((4000, 1), np.float32), np.zeros(4000, np.float32)
+    data = TrainingData.from_rows(X)
+    bootstrap = Bootstrap(epochs=80, retrain_fraction=0.3, **settings)
+    return learner, bootstrapped_ensemble(KEYS, learner, data, y, 3, bootstrap)
+
+
+def test_snapshot_is_taken_after_the_rounded_share_of_epochs():
+    assert Bootstrap(epochs=80, retrain_fraction=0.3).snapshot_epoch == 56
+    assert Bootstrap(epochs=80, retrain_fraction=0.3).repeated_epochs == 24
+    assert Bootstrap(epochs=10, retrain_fraction=1.0).snapshot_epoch == 0
+
+
+def test_last_epochs_are_repeated_from_the_snapshot():
+    learner, _ = recorded()
+    assert [(start, epochs) for start, _, epochs, _ in learner.calls] == [
+        (0, 56),
+        (56, 24),
+        (56, 24),
+    ]
+
+
+def test_optimiser_is_restored_by_default_and_fresh_as_published():
+    restored, _ = recorded()
+    fresh, _ = recorded(optimiser="fresh")
+    assert restored.calls[-1][1] == 56
+    assert fresh.calls[-1][1] == -1
+
+
+def test_targets_keep_their_scale_by_default():
+    learner, ensemble = recorded()
+    targets = learner.calls[-1][3]
+    # Mean 10 + i and variance 4 by construction; 4 standard errors of 4000 draws.
+    np.testing.assert_allclose(targets.mean(axis=1), [10, 11, 12], atol=4 * 2 / np.sqrt(4000))
+    np.testing.assert_allclose(targets.var(axis=1), 4.0, rtol=4 * np.sqrt(2 / 4000))
+    np.testing.assert_array_equal(ensemble.location, 0)
+    np.testing.assert_array_equal(ensemble.scale, 1)
+
+
+def test_restandardised_targets_are_mapped_back():
+    plain, _ = recorded()
+    learner, ensemble = recorded(targets="restandardised")
+    targets = learner.calls[-1][3]
+    np.testing.assert_allclose(targets.mean(axis=1), 0, atol=1e-6)
+    np.testing.assert_allclose(targets.std(axis=1), 1, rtol=1e-6)
+    back = ensemble.location[:, None] + ensemble.scale[:, None] * targets
+    np.testing.assert_allclose(back, plain.calls[-1][3], rtol=1e-5)
+
+
+def test_every_member_is_retrained_as_often_as_asked():
+    learner, ensemble = recorded(n_retrains=4)
+    assert learner.calls[-1][3].shape == (12, 4000)
+    assert len(ensemble.retrained["epochs"]) == 12
+
+
+def test_simulated_targets_depend_on_member_and_retraining_alone():
+    mean, variance = np.zeros((3, 50), np.float32), np.ones((3, 50), np.float32)
+    many = simulated_targets(KEYS.simulation, mean, variance, 2).reshape(2, 3, 50)
+    few = simulated_targets(KEYS.simulation, mean[:2], variance[:2], 1)
+    np.testing.assert_array_equal(many[0, :2], few)
+    flat = many.reshape(6, 50)
+    correlation = np.corrcoef(flat) - np.eye(6)
+    assert np.abs(correlation).max() < 5 / np.sqrt(50)
+
+
+class LinearLeastSquares(eqx.Module):
+    """A one-layer linear learner with known noise: all of Algorithm 1 is then in closed form."""
+
+    noise_variance: float = eqx.field(static=True)
+
+    def network(self, key, n_features):
+        return {"weight": jnp.zeros(n_features), "bias": jnp.zeros(1)}
+
+    def mean(self, network, X):
+        return network["weight"] @ X + network["bias"]
+
+    def loss(self, network, key, X, y, weight):
+        return jnp.sum(weight * (y - self.mean(network, X)) ** 2) / jnp.sum(weight > 0)
+
+    def penalty(self, network, n_rows):
+        return jnp.zeros(())
+
+    def moments(self, network, X):
+        mean = self.mean(network, X)
+        return mean, jnp.full_like(mean, self.noise_variance)
+
+
+@pytest.fixture(scope="module")
+def linear():
+    """Full-batch gradient descent to convergence: every state is the least-squares solution."""
+    generator = np.random.default_rng(5)
+    n_rows, noise_variance = 60, 0.49
+    X = generator.normal(size=(n_rows, 3)).astype(np.float32)
+    y = X @ np.array([1.0, -2.0, 0.5]) + np.sqrt(noise_variance) * generator.normal(size=n_rows)
+    learner = NetworkEnsemble(
+        LinearLeastSquares(noise_variance), learning_rate=0.2, batch_size=64,
+        optimiser=optax.identity(), members_per_block=8,
+    )  # fmt: skip
+    bootstrap = Bootstrap(epochs=300, retrain_fraction=0.5, n_retrains=50)
+    data = TrainingData.from_rows(X)
+    y = y.astype(np.float32)
+    ensemble = bootstrapped_ensemble(KEYS, learner, data, y, 8, bootstrap)
+    return learner, ensemble, X, y, noise_variance
+
+
+def design(X):
+    return np.column_stack([X, np.ones(len(X))]).astype(np.float64)
+
+
+def test_linear_members_are_the_least_squares_fit(linear):
+    learner, ensemble, X, y, _ = linear
+    coefficients = np.linalg.lstsq(design(X), y, rcond=None)[0]
+    mean, _ = learner.predict(ensemble.members, X)
+    np.testing.assert_allclose(mean, np.tile(design(X) @ coefficients, (8, 1)), atol=1e-4)
+
+
+def test_classical_variance_of_a_linear_learner_has_its_closed_form(linear):
+    r"""Var f(x) = sigma^2 x' (X'X)^-1 x; M * B squared normal shifts: relative error sqrt(2 / MB)."""
+    learner, ensemble, X, _, noise_variance = linear
+    points = np.random.default_rng(6).normal(size=(5, 3)).astype(np.float32)
+    inverse = np.linalg.inv(design(X).T @ design(X))
+    expected = noise_variance * np.einsum("ij,jk,ik->i", design(points), inverse, design(points))
+    members, _ = learner.predict(ensemble.members, points)
+    retrained, _ = learner.predict(ensemble.retrained, points)
+    estimated = classical_variance(members, retrained.reshape(50, 8, 5))
+    np.testing.assert_allclose(estimated, expected, rtol=4 * np.sqrt(2 / 400))
+
+
+def test_shifts_of_a_linear_learner_are_unbiased(linear):
+    learner, ensemble, X, _, _ = linear
+    members, _ = learner.predict(ensemble.members, X[:5])
+    retrained, _ = learner.predict(ensemble.retrained, X[:5])
+    shifts = (retrained.reshape(50, 8, 5) - members).reshape(400, 5)
+    assert np.all(np.abs(shifts.mean(axis=0)) < 4 * shifts.std(axis=0) / np.sqrt(400))
+
+
+def test_first_retrainings_do_not_depend_on_how_many_follow(linear):
+    learner, ensemble, X, y, _ = linear
+    once = bootstrapped_ensemble(
+        KEYS, learner, TrainingData.from_rows(X), y, 8, Bootstrap(epochs=300, retrain_fraction=0.5)
+    )
+    np.testing.assert_array_equal(once.retrained.parameters, ensemble.retrained.parameters[:8])
+
+
+def test_members_are_those_of_a_deep_ensemble(linear):
+    learner, ensemble, X, y, _ = linear
+    plain = train_ensemble(KEYS, learner, TrainingData.from_rows(X), y, 8, 300)
+    np.testing.assert_array_equal(plain.parameters, ensemble.members.parameters)

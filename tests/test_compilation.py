@@ -1,0 +1,90 @@
+"""What is compiled, and how often."""
+
+import json
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+
+from confide import BootstrappedDeepEnsembleRegressor
+
+
+@pytest.fixture
+def compilations():
+    """A list that grows by one with every program that XLA compiles."""
+    counted = []
+
+    def listener(event, duration, **_):
+        if event == "/jax/core/compile/backend_compile_duration":
+            counted.append(duration)
+
+    jax.monitoring.register_event_duration_secs_listener(listener)
+    yield counted
+    jax.monitoring.unregister_event_duration_listener(listener)
+
+
+def fit(n_rows: int, **settings) -> BootstrappedDeepEnsembleRegressor:
+    X = np.random.default_rng(0).normal(size=(n_rows, 3))
+    model = BootstrappedDeepEnsembleRegressor(
+        **{"hidden_layer_sizes": (7, 5), "max_epochs": 3, "random_state": 0, **settings}
+    ).fit(X, X[:, 0])
+    model.predict_interval(X)
+    return model
+
+
+def test_a_first_fit_compiles_few_programs(compilations):
+    fit(101)
+    # Initialise, train and predict; the rest splits and wraps keys.
+    assert 3 <= len(compilations) <= 8
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_rows": 98},
+        {"n_rows": 104},
+        {"learning_rate": 3e-3},
+        {"l2_penalty": 0.1},
+        {"max_epochs": 7},
+        {"retrain_fraction": 0.8},
+        {"n_retrains": 3},
+        {"n_members": 6},
+        {"retrain_optimiser": "restored", "retrain_targets": "restandardised"},
+    ],
+    ids=str,
+)
+def test_a_refit_with_other_settings_compiles_nothing(compilations, settings):
+    fit(101)
+    compilations.clear()
+    fit(**{"n_rows": 101, **settings})
+    assert compilations == []
+
+
+def test_a_second_process_with_the_cache_compiles_nothing(tmp_path):
+    script = """
+import json, sys
+import jax, numpy as np
+events = {"/jax/compilation_cache/cache_hits": 0, "/jax/compilation_cache/cache_misses": 0}
+def count(event, **_):
+    if event in events:
+        events[event] += 1
+jax.monitoring.register_event_listener(count)
+import confide
+confide.enable_compilation_cache(sys.argv[1])
+X = np.random.default_rng(0).normal(size=(60, 3))
+confide.BootstrappedDeepEnsembleRegressor(max_epochs=3, random_state=0).fit(X, X[:, 0]).predict(X)
+print(json.dumps(list(events.values())))
+"""
+    (hits, misses), (hits_again, misses_again) = (
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-c", script, str(tmp_path)],
+                capture_output=True, text=True, check=True,
+            ).stdout
+        )
+        for _ in range(2)
+    )  # fmt: skip
+    assert (hits, misses_again) == (0, 0)
+    assert hits_again == misses > 0
