@@ -163,7 +163,7 @@ def test_linear_members_are_the_least_squares_fit(linear):
 
 
 def test_classical_variance_of_a_linear_learner_has_its_closed_form(linear):
-    r"""Var f(x) = sigma^2 x' (X'X)^-1 x; M * B squared normal shifts: relative error sqrt(2 / MB)."""
+    """Var f(x) = sigma^2 x' (X'X)^-1 x; M * B squared shifts: relative error sqrt(2 / MB)."""
     learner, ensemble, X, _, noise_variance = linear
     points = np.random.default_rng(6).normal(size=(5, 3)).astype(np.float32)
     inverse = np.linalg.inv(design(X).T @ design(X))

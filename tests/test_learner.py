@@ -74,10 +74,10 @@ def test_training_equals_a_plain_loop():
         fit = jnp.mean(jnp.log(std) + 0.5 * ((y - mean) / std) ** 2)
         return fit + sum(jnp.sum(layer.weight**2) for layer in network.hidden) / N_ROWS
 
-    key = jax.random.fold_in(KEY, member)
+    key, n_rows = jax.random.fold_in(KEY, member), jnp.int32(N_ROWS)
     for epoch in range(epochs):
         key_order, _ = jax.random.split(jax.random.fold_in(key, epoch))
-        order = permutation(key_order, jnp.int32(N_ROWS), grid(jnp.int32(N_ROWS), 64))[:N_ROWS]
+        order = permutation(key_order, n_rows, grid(n_rows, at_most=64), jnp.arange(64))[:N_ROWS]
         for start in range(0, N_ROWS, batch_size):
             batch = order[start : start + batch_size]
             gradient = jax.grad(loss)(network, X[batch], y[batch])
@@ -101,6 +101,18 @@ def test_calls_of_few_steps_equal_one_call(monkeypatch):
     at_once = trained(9)
     monkeypatch.setattr("confide.learners.ensemble.STEPS_PER_CALL", 8)  # two epochs a call
     assert_same_bits(trained(9), at_once)
+
+
+def test_short_stretches_of_the_order_equal_a_long_one(monkeypatch):
+    X, y = rows(200)
+    data, ensemble = TrainingData.from_rows(X), learner()
+    state = ensemble.init(KEY, 3, data)
+    at_once = ensemble.train(KEY, state, data, shared(y, 3), 3)
+    monkeypatch.setattr("confide.learners.loop.STRETCH", 144)  # 9 of the 13 batches
+    jax.clear_caches()
+    in_stretches = ensemble.train(KEY, state, data, shared(y, 3), 3)
+    jax.clear_caches()
+    np.testing.assert_allclose(in_stretches.parameters, at_once.parameters, atol=2e-6)
 
 
 def test_a_member_does_not_depend_on_its_neighbours():
@@ -191,7 +203,7 @@ def test_kernels_start_glorot_uniform_and_biases_at_zero():
     assert np.abs(kernel).max() <= limit
     # A uniform law on (-l, l) has variance l^2 / 3; 4 standard errors of 20,000 draws.
     assert abs(kernel.var() / (limit**2 / 3) - 1) < 4 * np.sqrt(0.8 / kernel.size)
-    assert not np.any([layer.bias for layer in (*network.hidden, network.head)][0])
+    assert not any(np.any(layer.bias) for layer in (*network.hidden, network.head))
 
 
 def test_std_never_falls_below_its_floor():

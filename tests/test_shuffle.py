@@ -16,9 +16,9 @@ from confide.learners.shuffle import grid, permutation
 
 @functools.partial(jax.jit, static_argnames=("n_positions", "n_draws"))
 def _orders(key, n_rows, n_positions, n_draws):
-    cells = grid(n_rows, n_positions)
+    sides, positions = grid(n_rows, at_most=n_positions), jnp.arange(n_positions)
     keys = jax.random.split(key, n_draws)
-    return jax.vmap(lambda key: permutation(key, n_rows, cells))(keys)
+    return jax.vmap(lambda key: permutation(key, n_rows, sides, positions))(keys)
 
 
 def orders(n_rows: int, n_positions: int, n_draws: int, seed: int = 0) -> np.ndarray:
@@ -57,13 +57,20 @@ def test_whole_orders_of_few_rows_are_uniform(n_rows):
 @pytest.mark.parametrize(("n_rows", "n_positions"), [(33, 64), (20, 160), (33, 160), (50, 160)])
 @pytest.mark.parametrize("positions", [(0, 1), (0, -1)])
 def test_pairs_of_rows_are_uniform(n_rows, n_positions, positions):
-    # 160 positions are more than SMALL: the shorter cipher is tested too.
+    # 160 positions are more than FEW: the shorter cipher is tested too.
     drawn = orders(n_rows, n_positions, 100_000)[:, :n_rows]
     first, second = (drawn[:, p] for p in positions)
     counts = np.bincount(first * n_rows + second, minlength=n_rows**2).reshape(n_rows, n_rows)
     assert np.all(np.diag(counts) == 0)
     off_diagonal = counts[~np.eye(n_rows, dtype=bool)]
     assert stats.chisquare(off_diagonal).pvalue > 1e-4
+
+
+def test_an_order_may_be_asked_for_in_pieces():
+    whole = orders(404, 416, 1)[0]
+    key, n = jax.random.split(jax.random.key(0), 1)[0], jnp.int32(404)
+    piece = permutation(key, n, grid(n, at_most=416), jnp.arange(300, 416))
+    np.testing.assert_array_equal(piece, whole[300:])
 
 
 def test_orders_of_different_keys_are_unrelated():

@@ -1,5 +1,6 @@
 """Zero mean and unit variance for X and y, undone again in every answer."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,11 +43,16 @@ class Standardiser:
 
     def inputs(self, X: Float[np.ndarray, "row feature"]) -> Float32[np.ndarray, "row feature"]:
         """Standardised inputs for the networks."""
-        out = np.empty(X.shape, np.float32)
-        for start in range(0, len(X), _ROWS_PER_BLOCK):
-            rows = slice(start, start + _ROWS_PER_BLOCK)
-            out[rows] = (X[rows] - self.x_mean) / self.x_scale
-        return out
+        return ((X - self.x_mean) / self.x_scale).astype(np.float32)
+
+    def input_blocks(
+        self, X: Float[np.ndarray, "row feature"]
+    ) -> Iterator[Float32[np.ndarray, "_ feature"]]:
+        """The same in consecutive blocks of rows."""
+        return (
+            self.inputs(X[start : start + _ROWS_PER_BLOCK])
+            for start in range(0, len(X), _ROWS_PER_BLOCK)
+        )
 
     def to_arrays(self) -> Arrays:
         """What a model file keeps."""

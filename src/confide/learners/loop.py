@@ -17,6 +17,9 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 from confide.learners.objective import Objective
 from confide.learners.shuffle import grid, permutation
 
+# Rows whose order is held at once, so that a long table costs no memory for it.
+STRETCH = 16_384
+
 
 class MemberState(NamedTuple):
     """All that training one member needs to go on. Ensembles add a leading `member` axis.
@@ -86,47 +89,63 @@ def train_member(
     The last, partial batch of an epoch is kept.
     """
     as_network = unravel(objective, rows.X.shape[1])
-    n_padded_batches = -(-rows.X.shape[0] // batch_size)
     n_batches = (rows.n_rows + batch_size - 1) // batch_size
-    cells = grid(rows.n_rows, n_padded_batches * batch_size)
+    batches_per_stretch = min(-(-rows.X.shape[0] // batch_size), max(1, STRETCH // batch_size))
+    n_stretches = (n_batches + batches_per_stretch - 1) // batches_per_stretch
+    in_stretch = jnp.arange(batches_per_stretch * batch_size)
     in_batch = jnp.arange(batch_size)
+    sides = grid(rows.n_rows, at_most=rows.X.shape[0])
+
+    def one_step(
+        key_loss: PRNGKeyArray,
+        step: Int[Array, ""],
+        index: Int[Array, " batch"],
+        state: MemberState,
+    ) -> MemberState:
+        real = step * batch_size + in_batch < rows.n_rows
+        X, y, weight = (
+            array.at[index].get(mode="promise_in_bounds") for array in (rows.X, rows.y, rows.weight)
+        )
+        weight = jnp.where(real, weight, 0.0)
+
+        def penalised_loss(
+            parameters: Float[Array, " parameter"],
+        ) -> tuple[Float[Array, ""], Float[Array, ""]]:
+            network = as_network(parameters)
+            key_step = jax.random.fold_in(key_loss, step)
+            loss = objective.loss(network, key_step, X.T, y, weight)
+            return loss + objective.penalty(network, rows.n_rows), loss
+
+        # Only the bare loss is kept: the penalty's value is then never computed.
+        gradient, loss = jax.grad(penalised_loss, has_aux=True)(state.parameters)
+        updates, optimiser_state = optimiser.update(gradient, state.optimiser, state.parameters)
+        failed_now = jnp.where(jnp.isfinite(loss), -1, state.epoch * n_batches + step)
+        return state._replace(
+            parameters=state.parameters - learning_rate * updates,
+            optimiser=optimiser_state,
+            loss=state.loss + loss,
+            failed_step=jnp.where(state.failed_step >= 0, state.failed_step, failed_now),
+        )
 
     def one_epoch(_: Int[Array, ""], state: MemberState) -> MemberState:
         key_order, key_loss = jax.random.split(jax.random.fold_in(key, state.epoch))
-        order = permutation(key_order, rows.n_rows, cells)
 
-        def one_step(step: Int[Array, ""], carry: MemberState) -> MemberState:
-            start = step * batch_size
-            index = jax.lax.dynamic_slice(order, (start,), (batch_size,))
+        def one_stretch(stretch: Int[Array, ""], state: MemberState) -> MemberState:
+            first = stretch * batches_per_stretch
+            positions = first * batch_size + in_stretch
+            order = permutation(key_order, rows.n_rows, sides, positions)
             if rows.seen is not None:
-                index = rows.seen[index]
-            X, y, weight = (
-                array.at[index].get(mode="promise_in_bounds")
-                for array in (rows.X, rows.y, rows.weight)
-            )
-            weight = jnp.where(start + in_batch < rows.n_rows, weight, 0.0)
+                order = rows.seen[order]
 
-            def penalised_loss(
-                parameters: Float[Array, " parameter"],
-            ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-                network = as_network(parameters)
-                key_step = jax.random.fold_in(key_loss, step)
-                loss = objective.loss(network, key_step, X.T, y, weight)
-                return loss + objective.penalty(network, rows.n_rows), loss
+            def step_of_stretch(i: Int[Array, ""], state: MemberState) -> MemberState:
+                index = jax.lax.dynamic_slice(order, (i * batch_size,), (batch_size,))
+                return one_step(key_loss, first + i, index, state)
 
-            # Only the bare loss is kept: the penalty's value is then never computed.
-            gradient, loss = jax.grad(penalised_loss, has_aux=True)(carry.parameters)
-            updates, optimiser_state = optimiser.update(gradient, carry.optimiser, carry.parameters)
-            failed_now = jnp.where(jnp.isfinite(loss), -1, carry.epoch * n_batches + step)
-            return carry._replace(
-                parameters=carry.parameters - learning_rate * updates,
-                optimiser=optimiser_state,
-                loss=carry.loss + loss,
-                failed_step=jnp.where(carry.failed_step >= 0, carry.failed_step, failed_now),
-            )
+            n_here = jnp.minimum(batches_per_stretch, n_batches - first)
+            return jax.lax.fori_loop(0, n_here, step_of_stretch, state)
 
         state = state._replace(loss=jnp.zeros_like(state.loss))
-        state = jax.lax.fori_loop(0, n_batches, one_step, state)
+        state = jax.lax.fori_loop(0, n_stretches, one_stretch, state)
         return state._replace(epoch=state.epoch + 1, loss=state.loss / n_batches)
 
     return jax.lax.fori_loop(0, epochs, one_epoch, state)

@@ -8,30 +8,31 @@ sent through again until they land inside (Black and Rogaway 2002, generalised F
 with cycle walking). The number of rows may be a run-time value.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, PRNGKeyArray, UInt32
+from jaxtyping import Array, Bool, Int, PRNGKeyArray, UInt32
 
 # Enough rounds that pairs of rows are in a uniform order to within the sampling error of 4e5 draws;
-# a small grid needs more for its whole order to be uniform (tests/test_shuffle.py).
-ROUNDS, ROUNDS_IF_SMALL, SMALL = 8, 24, 128
+# few rows need more for their whole order to be uniform (tests/test_shuffle.py).
+ROUNDS, ROUNDS_IF_FEW, FEW = 8, 24, 128
 # Grid shapes to choose from: enough to find one with hardly a cell to spare.
 CANDIDATES = 64
 
+Cells: TypeAlias = tuple[UInt32[Array, " position"], UInt32[Array, " position"]]
+
 
 class Grid(NamedTuple):
-    """Positions 0, 1, ... as cells of the smallest near-square grid that holds `n` of them."""
+    """A near-square grid with at least as many cells as there are rows, and how often to mix it."""
 
     n_left: UInt32[Array, ""]
     n_right: UInt32[Array, ""]
-    left: UInt32[Array, " position"]
-    right: UInt32[Array, " position"]
+    rounds: int
 
 
-def grid(n_rows: Int[Array, ""], n_positions: int) -> Grid:
-    """The cells of positions 0 to `n_positions` - 1; made once, shared by all epochs.
+def grid(n_rows: Int[Array, ""], at_most: int) -> Grid:
+    """The grid for a number of rows, at most so many; made once, shared by all epochs.
 
     Among grids no longer than half again a square, the one with the fewest cells to spare: spare
     cells cost further rounds. (Much longer ones would mix poorly, one column not at all.)
@@ -45,41 +46,45 @@ def grid(n_rows: Int[Array, ""], n_positions: int) -> Grid:
     mixes = (longer <= shortest // 2) & ((n_right > 1) | (n <= 2))
     spare = jnp.where(mixes, n_left * n_right - n, jnp.uint32(0xFFFFFFFF))
     best = jnp.argmin(spare)
-    n_left, n_right = n_left[best], n_right[best]
-    # Positions past the last row would lie outside the grid; they are padding, any cell will do.
-    position = jnp.minimum(jnp.arange(n_positions, dtype=jnp.uint32), n - 1)
-    return Grid(n_left, n_right, position // n_right, position % n_right)
+    rounds = ROUNDS_IF_FEW if at_most <= FEW else ROUNDS
+    return Grid(n_left[best], n_right[best], rounds)
 
 
-def permutation(key: PRNGKeyArray, n_rows: Int[Array, ""], cells: Grid) -> Int[Array, " position"]:
-    """A random order of the rows 0 to `n_rows` - 1; entries past `n_rows` are valid but unused."""
-    rounds = ROUNDS_IF_SMALL if cells.left.size <= SMALL else ROUNDS
-    round_keys = jax.random.bits(key, (rounds,), jnp.uint32)
+def permutation(
+    key: PRNGKeyArray, n_rows: Int[Array, ""], sides: Grid, positions: Int[Array, " position"]
+) -> Int[Array, " position"]:
+    """The rows at some positions of a random order of the rows 0 to `n_rows` - 1.
+
+    The order is the key's: positions may be asked for piece by piece. One past the last row gets
+    a row too, which row does not matter.
+    """
     n = n_rows.astype(jnp.uint32)
+    round_keys = jax.random.bits(key, (sides.rounds,), jnp.uint32)
+    position = jnp.minimum(positions.astype(jnp.uint32), n - 1)
 
-    def encipher(
-        left: UInt32[Array, " position"], right: UInt32[Array, " position"]
-    ) -> tuple[UInt32[Array, " position"], UInt32[Array, " position"]]:
-        for i in range(0, rounds, 2):
-            left = _add_modulo(left, _mix(right, round_keys[i]), cells.n_left)
-            right = _add_modulo(right, _mix(left, round_keys[i + 1]), cells.n_right)
+    def encipher(cell: Cells) -> Cells:
+        left, right = cell
+        for i in range(0, sides.rounds, 2):
+            left = _add_modulo(left, _mix(right, round_keys[i]), sides.n_left)
+            right = _add_modulo(right, _mix(left, round_keys[i + 1]), sides.n_right)
         return left, right
 
-    def outside(
-        cell: tuple[UInt32[Array, " position"], UInt32[Array, " position"]],
-    ) -> Array:
-        return cell[0] * cells.n_right + cell[1] >= n
+    def outside(cell: Cells) -> Bool[Array, " position"]:
+        return cell[0] * sides.n_right + cell[1] >= n
 
-    def walk(
-        cell: tuple[UInt32[Array, " position"], UInt32[Array, " position"]],
-    ) -> tuple[UInt32[Array, " position"], UInt32[Array, " position"]]:
-        again, left, right = outside(cell), *encipher(*cell)
-        return jnp.where(again, left, cell[0]), jnp.where(again, right, cell[1])
+    def walk(cell: Cells) -> Cells:
+        again, further = outside(cell), encipher(cell)
+        return (
+            jnp.where(again, further[0], cell[0]),
+            jnp.where(again, further[1], cell[1]),
+        )
 
     left, right = jax.lax.while_loop(
-        lambda cell: jnp.any(outside(cell)), walk, encipher(cells.left, cells.right)
+        lambda cell: jnp.any(outside(cell)),
+        walk,
+        encipher((position // sides.n_right, position % sides.n_right)),
     )
-    return (left * cells.n_right + right).astype(jnp.int32)
+    return (left * sides.n_right + right).astype(jnp.int32)
 
 
 def _mix(value: UInt32[Array, " position"], key: UInt32[Array, ""]) -> UInt32[Array, " position"]:

@@ -110,7 +110,7 @@ def fit(
 ) -> Fitted:
     """Trains the members, and retrains them on targets simulated from themselves."""
     standardiser = Standardiser.from_data(X, y, sample_weight)
-    data = TrainingData.from_rows(standardiser.inputs(X), sample_weight)
+    data = TrainingData.from_blocks(standardiser.input_blocks(X), X.shape, sample_weight)
     ensemble = bootstrapped_ensemble(
         Keys.from_key(key),
         settings.learner,

@@ -54,7 +54,7 @@ def fit(
 ) -> Fitted:
     """Trains the members."""
     standardiser = Standardiser.from_data(X, y, sample_weight)
-    data = TrainingData.from_rows(standardiser.inputs(X), sample_weight)
+    data = TrainingData.from_blocks(standardiser.input_blocks(X), X.shape, sample_weight)
     members = train_ensemble(
         Keys.from_key(key),
         settings.learner,
