@@ -113,8 +113,11 @@ def bootstrapped_ensemble(
     members = learner.train(keys.training, snapshot, data, shared, epochs, progress=progress)
 
     # Line 4: simulate new targets from the members' own predictions.
-    mean, variance = learner.predict(members, np.asarray(data.X)[: data.n_rows])
-    simulated = simulated_targets(keys.simulation, mean, variance, bootstrap.n_retrains)
+    simulated = simulated_targets(
+        keys.simulation,
+        *learner.predict(members, np.asarray(data.X)[: data.n_rows]),
+        bootstrap.n_retrains,
+    )
     location, scale = np.zeros(len(simulated)), np.ones(len(simulated))
     if bootstrap.targets == "restandardised":
         location, scale = simulated.mean(axis=1), simulated.std(axis=1)
@@ -141,14 +144,13 @@ def simulated_targets(
 
     Those of member i in retraining b depend on the key, i and b alone.
     """
-    std = np.sqrt(variance)
-    return np.stack(
-        [
-            mean[i] + std[i] * generator_from(key, b, i).standard_normal(mean.shape[1], np.float32)
-            for b in range(n_retrains)
-            for i in range(len(mean))
-        ]
-    )
+    n_members, n_rows = mean.shape
+    targets = np.empty((n_retrains * n_members, n_rows), np.float32)
+    for (b, i), target in zip(np.ndindex(n_retrains, n_members), targets, strict=True):
+        generator_from(key, b, i).standard_normal(out=target, dtype=np.float32)
+        target *= np.sqrt(variance[i])
+        target += mean[i]
+    return targets
 
 
 def repeat_members(state: State, n_members: int, times: int) -> State:
