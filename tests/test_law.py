@@ -1,0 +1,206 @@
+"""Laws of a row, the paper's laws built from variances, and Algorithm 2's sampling of them."""
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from confide.uncertainty import (
+    Law,
+    aleatoric_variance,
+    bootstrapped_confidence_law,
+    bootstrapped_prediction_law,
+    deep_ensemble_confidence_law,
+    deep_ensemble_prediction_law,
+    disagreement_variance,
+    ensemble_mean,
+    monte_carlo_prediction_interval,
+)
+
+# Rows from pure normal to pure t.
+MIXED = Law(
+    location=np.array([0.0, -3.0, 10.0, 1e3, 5.0]),
+    t_scale=np.array([0.0, 0.1, 1.0, 10.0, 2.0]),
+    normal_scale=np.array([1.0, 1.0, 1.0, 1.0, 0.0]),
+    degrees_of_freedom=4,
+)
+# One standard normal deviation: the level whose normal half-width is 1.
+ONE_SIGMA = 2 * stats.norm.cdf(1) - 1
+
+
+def test_normal_law_has_scipys_quantiles():
+    law = Law.normal(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    expected = stats.norm.ppf(0.9, [1, 2], [3, 4])
+    # The level 2p - 1 is rounded, which the tail's density turns into a few more ulps.
+    assert law.quantile(0.9) == pytest.approx(expected, rel=1e-14)
+
+
+def test_t_law_has_scipys_quantiles():
+    law = Law.t(np.array([1.0, 2.0]), np.array([3.0, 4.0]), 4)
+    assert law.quantile(0.1) == pytest.approx(stats.t.ppf(0.1, 4, [1, 2], [3, 4]), rel=1e-14)
+
+
+def test_median_is_the_location():
+    assert MIXED.quantile(0.5).tolist() == MIXED.location.tolist()
+
+
+@pytest.mark.parametrize("probability", [0.01, 0.2, 0.4])
+def test_quantiles_lie_as_far_below_the_median_as_above(probability):
+    below = MIXED.location - MIXED.quantile(probability)
+    above = MIXED.quantile(1 - probability) - MIXED.location
+    # 1 - p is rounded, and so are locations of 1e3.
+    assert np.all(below > 0)
+    assert below == pytest.approx(above, rel=1e-12)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    probability=st.floats(1e-6, 1 - 1e-6),
+    t_scale=st.sampled_from([0.0, 1e-3, 1.0, 1e3]),
+    degrees=st.sampled_from([1, 2, 4, 6, 49]),
+)
+def test_cdf_of_a_quantile_is_its_probability(probability, t_scale, degrees):
+    law = Law(np.array([2.0]), np.array([t_scale]), np.array([1.0]), degrees)
+    # Quadrature and SciPy's quantiles agree to 1e-13. Locations of 2 are rounded at 4e-16.
+    found = law.cdf(law.quantile(probability))[0]
+    assert found == pytest.approx(probability, rel=0, abs=1e-12)
+
+
+def test_cdf_of_one_number_is_taken_for_every_row():
+    assert MIXED.cdf(np.array(4.0)).tolist() == MIXED.cdf(np.full(5, 4.0)).tolist()
+
+
+def test_cdf_at_the_location_is_one_half():
+    assert MIXED.cdf(MIXED.location).tolist() == [0.5] * 5
+
+
+def test_cdf_rises_with_its_value():
+    values = np.linspace(-20, 20, 41)
+    cdf = np.array([MIXED.cdf(MIXED.location + v) for v in values])
+    # Far out in a normal tail it is flat: 1e-15 is the rounding of a sum of weights.
+    assert np.all(np.diff(cdf, axis=0) >= -1e-15)
+    assert np.all(np.diff(cdf[15:26], axis=0) > 0)
+
+
+def test_cdf_is_a_probability_however_far_out():
+    ends = np.array([-1e9, 1e9])
+    for degrees in range(1, 60):
+        cdf = Law(np.zeros(2), np.ones(2), np.ones(2), degrees).cdf(ends)
+        assert np.all((cdf >= 0) & (cdf <= 1)), degrees
+
+
+@pytest.mark.parametrize("probability", [0.01, 0.1, 0.5, 0.9, 0.99])
+def test_draws_lie_below_a_quantile_as_often_as_it_says(probability):
+    n = 100_000
+    draws = MIXED.sample(np.random.default_rng(3), n)
+    # A count of independent events: its share has standard error sqrt(p (1 - p) / n).
+    error = np.sqrt(probability * (1 - probability) / n)
+    below = np.mean(draws <= MIXED.quantile(probability), axis=0)
+    assert below == pytest.approx(np.full(5, probability), rel=0, abs=4.5 * error)
+
+
+def test_draws_have_a_row_for_each_sample_and_a_column_for_each_row():
+    assert MIXED.sample(np.random.default_rng(0), 7).shape == (7, 5)
+
+
+def test_draws_of_different_rows_are_independent():
+    n = 40_000
+    law = Law.t(np.zeros(2), np.ones(2), 4)
+    positive = law.sample(np.random.default_rng(4), n) > 0
+    # Both positive with probability 1/4, whose standard error is sqrt(3/16/n).
+    assert np.mean(positive.all(axis=1)) == pytest.approx(0.25, abs=4 * np.sqrt(3 / 16 / n))
+
+
+def test_confidence_law_of_two_bootstrapped_members_is_a_cauchy_law():
+    # Half of a Cauchy law lies within one scale, sqrt(9) here.
+    law = bootstrapped_confidence_law(np.array([1.0]), np.array([9.0]), 2)
+    assert law.half_width(0.5)[0] == pytest.approx(3.0, rel=1e-14)
+
+
+def test_confidence_law_of_five_bootstrapped_members_follows_the_t_table():
+    # Eq. (3): t(4) at 97.5 % is 2.776 in every table, times sqrt(0.25).
+    law = bootstrapped_confidence_law(np.array([1.0]), np.array([0.25]), 5)
+    assert law.half_width(0.95)[0] == pytest.approx(2.776 / 2, abs=5e-4 / 2)
+
+
+def test_prediction_law_of_a_bootstrapped_ensemble_adds_normal_noise_to_its_confidence_law():
+    # Both parts at once have no table: sampled as written in Algorithm 2, lines 3 to 5.
+    rng, n = np.random.default_rng(5), 200_000
+    t = rng.standard_t(5 - 1, n)
+    y = rng.normal(1.0 + t * np.sqrt(4.0), np.sqrt(9.0))
+    law = bootstrapped_prediction_law(np.array([1.0]), np.array([4.0]), np.array([9.0]), 5)
+    inside = np.mean(np.abs(y - 1.0) <= law.half_width(0.8)[0])
+    assert inside == pytest.approx(0.8, abs=4 * np.sqrt(0.8 * 0.2 / n))
+
+
+def test_confidence_law_of_a_deep_ensemble_follows_the_t_table():
+    law = deep_ensemble_confidence_law(np.array([1.0]), np.array([0.25]), 5)
+    assert law.half_width(0.95)[0] == pytest.approx(2.776 / 2, abs=5e-4 / 2)
+
+
+def test_prediction_law_of_a_deep_ensemble_is_normal_with_both_variances():
+    law = deep_ensemble_prediction_law(np.array([1.0]), np.array([9.0]), np.array([16.0]))
+    assert law.half_width(ONE_SIGMA)[0] == pytest.approx(5.0, rel=1e-14)
+
+
+def test_prediction_law_of_a_deep_ensemble_has_the_variance_of_its_mixture():
+    # Eq. (1) against the mixture's variance, integrated numerically over its density.
+    means, variances = np.array([[-1.0], [0.5], [4.0]]), np.array([[0.5], [2.0], [1.0]])
+    y = np.linspace(-30, 30, 20_001)
+    density = stats.norm.pdf(y, means, np.sqrt(variances)).mean(axis=0) * (y[1] - y[0])
+    mixture_mean = np.sum(density * y)
+    mixture_std = np.sqrt(np.sum(density * (y - mixture_mean) ** 2))
+    law = deep_ensemble_prediction_law(
+        ensemble_mean(means), disagreement_variance(means), aleatoric_variance(variances)
+    )
+    # A smooth density that vanishes at both ends: such a sum is exact to rounding.
+    assert law.location[0] == pytest.approx(mixture_mean, rel=1e-12)
+    assert law.half_width(ONE_SIGMA)[0] == pytest.approx(mixture_std, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+def test_algorithm_2_agrees_with_the_exact_interval(level):
+    n, tail = 100_000, (1 - level) / 2
+    bounds = monte_carlo_prediction_interval(jax.random.key(6), MIXED, level, n)
+    found = np.stack([MIXED.cdf(bounds[:, 0]), MIXED.cdf(bounds[:, 1])], axis=-1)
+    # An empirical p-quantile has standard error sqrt(p (1 - p) / n) / density. The cdf multiplies
+    # it by the density, which leaves the sd of the Beta law of an order statistic.
+    error = np.sqrt(tail * (1 - tail) / n)
+    assert found == pytest.approx(np.tile([tail, 1 - tail], (5, 1)), rel=0, abs=4.5 * error)
+
+
+def test_algorithm_2_takes_ten_thousand_draws_as_published():
+    law = Law.normal(np.zeros(1000), np.ones(1000))
+    upper = monte_carlo_prediction_interval(jax.random.key(7), law, 0.8)[:, 1]
+    expected = np.sqrt(0.1 * 0.9 / 10_000) / stats.norm.pdf(stats.norm.ppf(0.9))
+    # The sd of 1000 near-normal bounds is itself known to 1 / sqrt(2000).
+    assert np.std(upper) == pytest.approx(expected, rel=4 / np.sqrt(2000))
+
+
+def test_algorithm_2_uses_one_draw_of_t_for_all_rows():
+    law = Law.t(np.array([0.0, 5.0, -2.0]), np.array([1.0, 3.0, 0.5]), 4)
+    bounds = monte_carlo_prediction_interval(jax.random.key(8), law, 0.9, 1000)
+    standardised = (bounds - law.location[:, None]) / law.t_scale[:, None]
+    # The same draws, so equal up to rounding; own draws would differ by about 0.1.
+    assert standardised == pytest.approx(np.tile(standardised[0], (3, 1)), rel=1e-13)
+
+
+def test_algorithm_2_draws_the_noise_of_each_row_anew():
+    law = Law.normal(np.zeros(2), np.ones(2))
+    first, second = monte_carlo_prediction_interval(jax.random.key(9), law, 0.9, 1000)
+    assert np.all(first != second)
+
+
+def test_algorithm_2_repeats_itself_for_the_same_key():
+    first, again, other = (
+        monte_carlo_prediction_interval(jax.random.key(seed), MIXED, 0.9, 100) for seed in (1, 1, 2)
+    )
+    assert first.tolist() == again.tolist()
+    assert np.all(first != other)
+
+
+def test_algorithm_2_answers_no_rows_with_no_bounds():
+    empty = Law.normal(np.zeros(0), np.zeros(0))
+    assert monte_carlo_prediction_interval(jax.random.key(0), empty, 0.9).shape == (0, 2)
