@@ -17,6 +17,7 @@ from confide.uncertainty import (
     disagreement_variance,
     ensemble_mean,
     monte_carlo_prediction_interval,
+    t_plus_normal,
 )
 
 # Rows from pure normal to pure t.
@@ -70,6 +71,14 @@ def test_cdf_of_a_quantile_is_its_probability(probability, t_scale, degrees):
 
 def test_cdf_of_one_number_is_taken_for_every_row():
     assert MIXED.cdf(np.array(4.0)).tolist() == MIXED.cdf(np.full(5, 4.0)).tolist()
+
+
+def test_cdf_of_many_rows_is_that_of_each(monkeypatch):
+    value = MIXED.location + np.array([-2.0, -1.0, 0.5, 1.0, 30.0])
+    whole = MIXED.cdf(value)
+    monkeypatch.setattr(t_plus_normal, "_ROWS_PER_BLOCK", 2)  # five rows, the last block short
+    # A matrix product may sum in another order when it has fewer rows.
+    assert MIXED.cdf(value) == pytest.approx(whole, rel=0, abs=1e-15)
 
 
 def test_cdf_at_the_location_is_one_half():

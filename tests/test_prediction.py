@@ -128,7 +128,7 @@ BY_HAND = Outputs(
     variances=np.array([[1.0], [2.0], [3.0]]),
     retrained=np.array([[[2.0], [2.0], [3.0]]]),
 )
-SINGLE = Outputs(np.array([[1.0]]), np.array([[4.0]]), np.array([[[1.0]]])).deep()
+SINGLE = Outputs(np.array([[1.0]]), np.array([[4.0]]), np.array([[[1.0]]]))
 # t(2) has a closed form: level L is reached at L sqrt(2 / (1 - L^2)).
 T2_AT_80 = 0.8 * np.sqrt(2 / 0.36)
 
@@ -181,7 +181,9 @@ def test_deep_ensemble_prediction_interval_is_normal_with_the_variance_of_eq_1()
 
 
 def test_single_network_has_the_prediction_interval_of_its_own_noise():
-    assert half_widths(SINGLE.prediction_interval(0.95)) == pytest.approx([2 * 1.959964], rel=1e-6)
+    assert half_widths(SINGLE.deep().prediction_interval(0.95)) == pytest.approx(
+        [2 * 1.959964], rel=1e-6
+    )
 
 
 def test_bootstrapped_shares_by_hand():
@@ -345,7 +347,9 @@ def test_shares_sum_to_one(members, method):
 
 
 def test_shares_of_a_single_network_are_all_aleatoric():
-    assert {name: share.tolist() for name, share in SINGLE.shares.items()} == {"aleatoric": [1.0]}
+    assert {name: share.tolist() for name, share in SINGLE.deep().shares.items()} == {
+        "aleatoric": [1.0]
+    }
 
 
 def test_shares_of_a_deep_ensemble_have_no_classical_entry():
@@ -441,7 +445,7 @@ def test_summary_frame_has_statsmodels_columns_and_then_the_sources(method):
 
 
 def test_summary_frame_of_a_single_network_has_no_confidence_columns():
-    columns = SINGLE.summary_frame().columns
+    columns = SINGLE.deep().summary_frame().columns
     assert not {"mean_ci_lower", "mean_ci_upper", "optimisation_variance"} & set(columns)
     assert {"mean", "obs_ci_lower", "obs_ci_upper"} <= set(columns)
 
@@ -521,9 +525,9 @@ def test_single_network_refuses_questions_about_the_true_function(question):
         r"kind='prediction', or fit with `n_members` of 2 or more\.$"
     )
     with pytest.raises(NoSuchIntervalError, match=message):
-        QUESTIONS_ABOUT_THE_TRUTH[question](SINGLE)
+        QUESTIONS_ABOUT_THE_TRUTH[question](SINGLE.deep())
 
 
 def test_refused_confidence_interval_can_be_caught_as_value_error():
     with pytest.raises(ValueError, match="single network"):
-        SINGLE.confidence_interval()
+        SINGLE.deep().confidence_interval()

@@ -11,7 +11,7 @@ from confide.uncertainty.t_plus_normal import central_probability, half_width
 
 DEGREES = [1, 2, 4, 9, 49]
 LEVELS = [1e-6, 0.01, 0.5, 0.8, 0.95, 0.9999]
-# Degrees of freedom where the quadrature is right to 1e-13 (see the two marked tests for others).
+# Where SciPy itself is right to 1e-13.
 PRECISE_DEGREES = [1, 2, 3, 4, 5, 6, 9, 13, 49, 199]
 
 law = settings(derandomize=True, deadline=None, max_examples=60)

@@ -1,7 +1,9 @@
 """Errors of the public edge. Each is also a standard one, so foreign code can catch it."""
 
 import difflib
+import numbers
 from collections.abc import Iterable
+from typing import TypeGuard
 
 
 class NoSuchIntervalError(AttributeError, ValueError):
@@ -10,6 +12,11 @@ class NoSuchIntervalError(AttributeError, ValueError):
 
 class ModelFileError(ValueError):
     """A file that is not a model this version of confide can read."""
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a setting is a real number; True and False are not meant as numbers."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def nearest(got: object, valid: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from jaxtyping import Float64
 
-from confide.errors import NoSuchIntervalError, nearest
+from confide.errors import NoSuchIntervalError, is_number, nearest
 from confide.uncertainty import Law
 
 if TYPE_CHECKING:
@@ -100,6 +100,11 @@ class Prediction:
         self, probabilities: Sequence[float], kind: Kind = "prediction"
     ) -> Float64[np.ndarray, "row probability"]:
         """Quantiles of a new observation (or of the true function's value), for each row."""
+        if np.ndim(probabilities) != 1 or len(probabilities) == 0:
+            raise ValueError(
+                f"Quantile probabilities must be a list, got {probabilities!r}. Pass for example "
+                "[0.05, 0.5, 0.95]."
+            )
         law = self.law(kind)
         return np.stack([law.quantile(checked_probability(p)) for p in probabilities], axis=-1)
 
@@ -137,9 +142,9 @@ class Prediction:
         return pd.DataFrame(columns)
 
 
-def checked_level(confidence_level: float) -> float:
+def checked_level(confidence_level: object) -> float:
     """The level, if it is one."""
-    if not 0 < confidence_level < 1:
+    if not (is_number(confidence_level) and 0 < confidence_level < 1):
         raise ValueError(
             f"`confidence_level` must lie in (0, 1), got {confidence_level!r}. It is a fraction: "
             "pass 0.95 for 95 %."
@@ -147,9 +152,9 @@ def checked_level(confidence_level: float) -> float:
     return float(confidence_level)
 
 
-def checked_probability(probability: float) -> float:
+def checked_probability(probability: object) -> float:
     """The probability of a quantile, if it is one."""
-    if not 0 < probability < 1:
+    if not (is_number(probability) and 0 < probability < 1):
         raise ValueError(
             f"Quantile probabilities must lie in (0, 1), got {probability!r}. Pass for example "
             "[0.05, 0.5, 0.95]."

@@ -1,6 +1,7 @@
 """A progress bar for long work: on standard error, only where it is asked for."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from confide.learners import Progress
@@ -16,6 +17,10 @@ def progress_bar(description: str, total: int, *, shown: bool) -> Iterator[Progr
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as RichProgress
 
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _plain_lines(console.print, description, total)
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -24,6 +29,20 @@ def progress_bar(description: str, total: int, *, shown: bool) -> Iterator[Progr
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with RichProgress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with RichProgress(*columns, console=console) as bar:
         task = bar.add_task(description, total=total)
         yield lambda done: bar.advance(task, done)
+
+
+def _plain_lines(say: Callable[[str], None], description: str, total: int) -> Progress:
+    """A line for every quarter of the work, for logs and pipes."""
+    done, lock = 0, threading.Lock()
+
+    def advance(more: int) -> None:
+        nonlocal done
+        with lock:
+            before, done = done, done + more
+            if 4 * done // total > 4 * before // total:
+                say(f"{description}: {100 * done // total} %")
+
+    return advance

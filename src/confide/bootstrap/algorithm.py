@@ -146,10 +146,10 @@ def simulated_targets(
     """
     n_members, n_rows = mean.shape
     targets = np.empty((n_retrains * n_members, n_rows), np.float32)
-    for (b, i), target in zip(np.ndindex(n_retrains, n_members), targets, strict=True):
-        generator_from(key, b, i).standard_normal(out=target, dtype=np.float32)
-        target *= np.sqrt(variance[i])
-        target += mean[i]
+    for row, (b, i) in enumerate(np.ndindex(n_retrains, n_members)):
+        generator_from(key, b, i).standard_normal(out=targets[row], dtype=np.float32)
+        targets[row] *= np.sqrt(variance[i])
+        targets[row] += mean[i]
     return targets
 
 

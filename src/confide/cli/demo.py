@@ -38,6 +38,7 @@ def demo(output: Path, members: int, seed: int) -> None:
     Trains on four fifths of 442 patients, shows some of the others with both intervals and the
     sources of their uncertainty, and draws a picture.
     """
+    _refuse_picture(output)
     # Imported here, so that `confide --help` answers at once.
     from rich.console import Console
     from sklearn.datasets import load_diabetes
@@ -66,6 +67,14 @@ def demo(output: Path, members: int, seed: int) -> None:
         "Next, in Python: [bold]from confide import BootstrappedDeepEnsembleRegressor[/bold], then "
         "fit your own X and y and call predict_interval(X, kind='confidence')."
     )
+
+
+def _refuse_picture(output: Path) -> None:
+    """Wrong usage is told before anything is trained."""
+    if not output.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {output.parent}; make it first.")
+    if output.suffix.lower() not in {".png", ".svg", ".pdf"}:
+        raise click.BadParameter(f"{output.name!r} must end in .png, .svg or .pdf.")
 
 
 def _table(prediction: "Prediction", y: "np.ndarray") -> "Table":

@@ -12,11 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from confide.estimators.validation import (
-    checked_sample_weight,
-    checked_training_data,
-    checked_X,
-)
+from confide.estimators.validation import checked_training_data, checked_X
 from confide.prediction import Kind, Prediction
 from confide.progress import progress_bar
 from confide.randomness import key_from
@@ -45,11 +41,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
             The estimator itself.
         """
         settings = self.settings()
-        X, y = checked_training_data(self, X, y)
-        weight = checked_sample_weight(sample_weight, len(y))
-        if weight is not None and not weight.all():
-            kept = weight > 0
-            X, y, weight = X[kept], y[kept], weight[kept]
+        X, y, weight = checked_training_data(self, X, y, sample_weight)
         total = self.method.member_epochs(settings)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
             self.fitted_ = self.method.fit(
@@ -95,7 +87,13 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         prediction = self.get_prediction(X)
         if np.ndim(confidence_level) == 0:
             return prediction.mean, prediction.interval(kind, confidence_level)  # type: ignore[arg-type]
-        intervals = [prediction.interval(kind, level) for level in confidence_level]  # type: ignore[union-attr]
+        levels = list(confidence_level)  # type: ignore[arg-type]
+        if not levels:
+            raise ValueError(
+                "`confidence_level` must be a level or a list of some, got []. Pass 0.95, or "
+                "[0.8, 0.95]."
+            )
+        intervals = [prediction.interval(kind, level) for level in levels]
         return prediction.mean, np.stack(intervals, axis=-1)
 
     def predict_quantiles(

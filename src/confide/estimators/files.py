@@ -51,7 +51,7 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
     """
     header, arrays = _read(Path(path))
     try:
-        estimator = ESTIMATORS[header["estimator"]](**_parameters(header))
+        estimator = _estimator_class(header)(**_parameters(header, arrays))
         n_features = _n_features(header)
         estimator.fitted_ = estimator.method.from_arrays(arrays, estimator.settings(), n_features)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
@@ -67,6 +67,8 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Writes beside the file, then renames: a crash leaves the old file or the new one."""
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.absolute().parent}: make it first.")
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -84,18 +86,25 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
+    if path.is_dir():
+        raise ModelFileError(f"{path} is a folder: pass a file that `save` wrote.")
     try:
         with safetensors.safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
+            header = _checked_header(path, (file.metadata() or {}).get("header", "{}"))
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        header = json.loads(metadata.get("header", "{}"))
-    except FileNotFoundError:
+    except (FileNotFoundError, ModelFileError):
         raise
-    except (safetensors.SafetensorError, OSError, ValueError, RecursionError) as error:
+    # Whatever a hostile file makes the readers raise, the user hears that it is no model.
+    except Exception as error:
         raise ModelFileError(
             f"{path} is not a whole confide model ({error}). It may be truncated, or of another "
             "kind; pass a file that `save` wrote."
         ) from error
+    return header, arrays
+
+
+def _checked_header(path: Path, text: str) -> dict[str, Any]:
+    header = json.loads(text)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(
             f"{path} is not a confide model: its header does not say so. Pass a file that `save` "
@@ -108,12 +117,24 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
             f"{header.get('confide_version', 'of an unknown version')}: install that version or a "
             "newer one."
         )
-    return header, arrays
+    return header
 
 
-def _parameters(header: dict[str, Any]) -> dict[str, Any]:
+def _estimator_class(header: dict[str, Any]) -> type[EnsembleRegressor]:
+    name = header["estimator"]
+    if not isinstance(name, str) or name not in ESTIMATORS:
+        raise ValueError(f"there is no estimator {name!s}")
+    return ESTIMATORS[name]
+
+
+def _parameters(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     parameters = dict(header["parameters"])
-    parameters["hidden_layer_sizes"] = tuple(parameters["hidden_layer_sizes"])
+    sizes = parameters["hidden_layer_sizes"]
+    if isinstance(sizes, list):
+        # Every unit has a weight: what claims more units is refused before it costs any time.
+        if sum(sizes) > max((array.size for array in arrays.values()), default=0):
+            raise ValueError(f"hidden_layer_sizes has more units than there are weights: {sizes}")
+        parameters["hidden_layer_sizes"] = tuple(sizes)
     return parameters
 
 

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Float64
@@ -10,11 +10,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+Table: TypeAlias = Float[np.ndarray, "row feature"]
+Rows: TypeAlias = Float64[np.ndarray, " row"]
+
 # scikit-learn's checks say what was needed and what came; this adds what to do.
+_SAME_COLUMNS = "Pass the columns that `fit` saw, all of them and in their order."
 _ADVICE = {
+    r"0 sample\(s\)|0 feature\(s\)": "Was the table filtered down to nothing?",
     "could not convert string": (
         "Encode text as numbers first, for example with scikit-learn's OneHotEncoder in a "
-        "ColumnTransformer; columns with text: {text_columns}."
+        "ColumnTransformer; columns with text: {columns}."
     ),
     "contains NaN": (
         "Drop those rows, or impute them first, for example with scikit-learn's SimpleImputer in "
@@ -25,58 +30,93 @@ _ADVICE = {
         "X and y need one entry for each row: were rows of only one of them dropped?"
     ),
     "minimum of 2 is required": "An ensemble needs at least two rows, and tens to be of use.",
-    r"0 sample\(s\)|0 feature\(s\)": "Was the table filtered down to nothing?",
+    "features, but .* is expecting": _SAME_COLUMNS,
+    "feature names should match": _SAME_COLUMNS,
 }
 
 
 def checked_training_data(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
-) -> tuple[Float[np.ndarray, "row feature"], Float64[np.ndarray, " row"]]:
-    """X and y as arrays of finite numbers that can be learnt from."""
-    y_shape = np.asarray(y).shape
-    if len(y_shape) == 2 and y_shape[1] != 1:
-        raise ValueError(
-            f"y must be one-dimensional, got shape {y_shape}. For several targets, wrap the "
-            "estimator in sklearn.multioutput.MultiOutputRegressor."
-        )
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Table, Rows, Rows | None]:
+    """Arrays of finite numbers that can be learnt from; rows of weight zero are left out."""
+    _refuse_odd_targets(y)
     X_array, y_array = _with_advice(
         estimator, X, y, dtype=(np.float64, np.float32), y_numeric=True, ensure_min_samples=2
     )
     y_array = y_array.astype(np.float64)
-    if np.ptp(y_array) == 0:
-        raise ValueError(
-            f"y must vary, but all {len(y_array)} targets equal {y_array[0]:g}: there is nothing "
-            "to predict. Check that the right column was passed."
-        )
+    weight = _checked_sample_weight(sample_weight, len(y_array))
+    if weight is not None and not weight.all():
+        kept = weight > 0
+        X_array, y_array, weight = X_array[kept], y_array[kept], weight[kept]
+    _refuse_what_cannot_be_learnt(y_array)
     _warn_of_constant_columns(estimator, X_array)
-    return X_array, y_array
+    return X_array, y_array, weight
 
 
-def checked_X(estimator: BaseEstimator, X: ArrayLike) -> Float[np.ndarray, "row feature"]:
+def checked_X(estimator: BaseEstimator, X: ArrayLike) -> Table:
     """Rows that have the columns of the training data."""
     return _with_advice(estimator, X, dtype=(np.float64, np.float32), reset=False)
 
 
-def checked_sample_weight(
-    sample_weight: ArrayLike | None, n_rows: int
-) -> Float64[np.ndarray, " row"] | None:
+def _refuse_odd_targets(y: Any) -> None:
+    targets = np.asarray(y)
+    if targets.ndim == 2 and targets.shape[1] != 1:
+        raise ValueError(
+            f"y must be one-dimensional, got shape {targets.shape}. For several targets, wrap the "
+            "estimator in sklearn.multioutput.MultiOutputRegressor."
+        )
+    if y is not None and (word := _first_word(targets)) is not None:
+        raise ValueError(
+            f"y must be numbers, got {word!r}. This is regression: pick a column of numbers. "
+            "Encode ordered grades as numbers, and classes call for a classifier."
+        )
+
+
+def _refuse_what_cannot_be_learnt(y: Rows) -> None:
+    if len(y) < 2:
+        raise ValueError(
+            f"An ensemble needs at least two rows, got {len(y)} with a positive `sample_weight`. "
+            "Give weight to more rows."
+        )
+    if np.ptp(y) == 0:
+        raise ValueError(
+            f"y must vary, but all {len(y)} targets equal {y[0]:g}: there is nothing to predict. "
+            "Check that the right column was passed."
+        )
+    with np.errstate(over="ignore", under="ignore"):
+        variance = np.var(y)
+    if not np.finfo(np.float64).tiny < variance < np.inf:
+        raise ValueError(
+            f"The standard deviation of y must have a square that floats can hold, got targets "
+            f"from {y.min():g} to {y.max():g}. Express y in other units."
+        )
+
+
+def _checked_sample_weight(sample_weight: Any, n_rows: int) -> Rows | None:
     """Weights that are finite, not negative and not all zero; one number stands for equal ones."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    given = np.asarray(sample_weight)
+    if (word := _first_word(given)) is not None:
+        raise ValueError(f"`sample_weight` must be numbers, got {word!r}. Pass one for each row.")
+    weight = given.astype(np.float64)
     if weight.ndim == 0:
         weight = np.full(n_rows, weight)
     if weight.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got shape {weight.shape}.")
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar, got shape {weight.shape}. Pass one number "
+            "for each row."
+        )
     if len(weight) != n_rows:
         raise ValueError(
             f"`sample_weight` must have one entry for each of the {n_rows} rows, got "
             f"{len(weight)}. sample_weight.shape == {weight.shape}, expected {(n_rows,)}!"
         )
-    if not np.isfinite(weight).all() or weight.min() < 0:
+    wrong = weight[~(np.isfinite(weight) & (weight >= 0))]
+    if len(wrong):
         raise ValueError(
-            f"`sample_weight` must be finite and not negative, got {weight.min():g} as its "
-            "smallest. Pass zero to leave a row out."
+            f"`sample_weight` must be finite and not negative, got {wrong[0]:g}. Pass zero to "
+            "leave a row out."
         )
     if weight.max() == 0:
         raise ValueError(
@@ -86,36 +126,53 @@ def checked_sample_weight(
     return weight
 
 
-def _with_advice(estimator: BaseEstimator, X: ArrayLike, *arguments: Any, **keywords: Any) -> Any:
+def _with_advice(estimator: BaseEstimator, X: Any, *arguments: Any, **keywords: Any) -> Any:
+    _refuse_dates(X)
     try:
         return validate_data(estimator, X, *arguments, **keywords)
     except ValueError as error:
         for pattern, advice in _ADVICE.items():
-            if re.search(pattern, str(error)):
-                columns = ", ".join(_text_columns(X)) or "unknown"
-                raise ValueError(f"{error} {advice.format(text_columns=columns)}") from error
+            if re.search(pattern, str(error), flags=re.DOTALL):
+                words = [name for name, column in _columns(X) if _first_word(column) is not None]
+                columns = ", ".join(words) or "all"
+                raise ValueError(f"{error} {advice.format(columns=columns)}") from error
         raise
 
 
-def _text_columns(X: Any) -> list[str]:
-    """The names (or positions) of the columns that do not turn into numbers."""
-    names = list(X.columns) if hasattr(X, "columns") else list(range(np.shape(X)[1]))
-    columns = {
-        name: np.asarray(X[name] if hasattr(X, "columns") else np.asarray(X, object)[:, name])
-        for name in names
-    }
-    return [str(name) for name, column in columns.items() if not _is_numeric(column)]
+def _refuse_dates(X: Any) -> None:
+    """NumPy would silently turn dates into nanoseconds, or fail without naming them."""
+    if not hasattr(X, "columns"):
+        return
+    dates = [name for name, column in _columns(X) if column.dtype.kind in "mM"]
+    if dates:
+        raise ValueError(
+            f"X must be numbers, but these columns hold dates or durations: {', '.join(dates)}. "
+            "Pass them as numbers, for example as days since a fixed date."
+        )
 
 
-def _is_numeric(column: np.ndarray) -> bool:
-    try:
-        column.astype(np.float64)
-    except (TypeError, ValueError):
-        return False
-    return True
+def _columns(X: Any) -> list[tuple[str, np.ndarray]]:
+    """The columns of a table with their names or positions; a list has none."""
+    if hasattr(X, "columns"):
+        return [(str(name), np.asarray(X[name])) for name in X.columns]
+    array = np.asarray(X)
+    return [(str(i), column) for i, column in enumerate(array.T)] if array.ndim == 2 else []
 
 
-def _warn_of_constant_columns(estimator: Any, X: Float[np.ndarray, "row feature"]) -> None:
+def _first_word(values: np.ndarray) -> str | None:
+    """The first entry that is text and not a number, if there is one."""
+    if values.dtype.kind not in "OUST":
+        return None
+    for value in values.ravel():
+        if isinstance(value, str):
+            try:
+                float(value)
+            except ValueError:
+                return str(value)
+    return None
+
+
+def _warn_of_constant_columns(estimator: Any, X: Table) -> None:
     constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
     if len(constant):
         names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
@@ -124,5 +181,5 @@ def _warn_of_constant_columns(estimator: Any, X: Float[np.ndarray, "row feature"
             f"Constant in the training data, and so of no use to the networks: {listed}. "
             "Predictions for rows where such a column differs are extrapolations.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,  # the line that called `fit`
         )

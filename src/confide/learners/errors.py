@@ -10,3 +10,7 @@ class TrainingDivergedError(ValueError):
             f"(epoch {epoch}). Lower `learning_rate`, or look for extreme values in X and y."
         )
         self.member, self.epoch, self.step = member, epoch, step
+
+    def __reduce__(self) -> tuple[type, tuple[int, int, int]]:
+        """So that it travels between processes: an exception is rebuilt from its arguments."""
+        return type(self), (self.member, self.epoch, self.step)

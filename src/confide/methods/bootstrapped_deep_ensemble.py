@@ -8,6 +8,7 @@ from jaxtyping import Float, Float64, PRNGKeyArray
 
 from confide.arrays import Arrays, checked_array
 from confide.bootstrap import Bootstrap, BootstrappedEnsemble, Keys, bootstrapped_ensemble
+from confide.errors import is_number
 from confide.learners import MemberState, Progress, TrainingData
 from confide.methods.rows import in_row_blocks, member_state, parameters_of
 from confide.methods.settings import EnsembleSettings, require_choice, require_whole
@@ -54,7 +55,7 @@ class Settings(EnsembleSettings):
                 f"{self.n_members}: one network cannot show how far random training moves it. Pass "
                 "n_members=5, or use DeepEnsembleRegressor(n_members=1) for one plain network."
             )
-        if not 0 < self.retrain_fraction <= 1:
+        if not (is_number(self.retrain_fraction) and 0 < self.retrain_fraction <= 1):
             raise ValueError(
                 f"`retrain_fraction` must lie in (0, 1], got {self.retrain_fraction!r}. It is the "
                 "share of the epochs that is repeated on simulated targets; pass a fraction such "
@@ -175,6 +176,9 @@ def from_arrays(arrays: Arrays, settings: Settings, n_features: int) -> Fitted:
     """A fitted method from a model file's arrays, checked."""
     learner, n_members = settings.learner, settings.n_members
     n_retrained = n_members * settings.n_retrains
+    scale = checked_array(arrays, "retrained_scale", (n_retrained,), np.float64)
+    if not np.all(scale > 0):
+        raise ValueError("scales must be positive")
     return Fitted(
         settings,
         Standardiser.from_arrays(arrays, n_features),
@@ -182,6 +186,6 @@ def from_arrays(arrays: Arrays, settings: Settings, n_features: int) -> Fitted:
             members=member_state(arrays, "members", n_members, learner, n_features),
             retrained=member_state(arrays, "retrained", n_retrained, learner, n_features),
             location=checked_array(arrays, "retrained_location", (n_retrained,), np.float64),
-            scale=checked_array(arrays, "retrained_scale", (n_retrained,), np.float64),
+            scale=scale,
         ),
     )

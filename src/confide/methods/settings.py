@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confide.errors import nearest
+from confide.errors import is_number, nearest
 from confide.learners import GaussianLikelihood, NetworkEnsemble, balanced_block
+
+# The networks' numbers are float32.
+LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +41,13 @@ class EnsembleSettings:
             require_whole("hidden_layer_sizes", size, "Pass the units of each layer, as (40, 30).")
         require_whole("max_epochs", self.max_epochs, "It is the number of passes over the data.")
         require_whole("batch_size", self.batch_size, "It is the number of rows in a step.")
-        if not _is_number(self.learning_rate) or not self.learning_rate > 0:
+        if not (is_number(self.learning_rate) and 0 < self.learning_rate < LARGEST):
             raise ValueError(
                 f"`learning_rate` must be a positive number, got {self.learning_rate!r}. "
                 "Pass for example 1e-3."
             )
         if self.l2_penalty is not None and not (
-            _is_number(self.l2_penalty) and 0 <= self.l2_penalty < np.inf
+            is_number(self.l2_penalty) and 0 <= self.l2_penalty < LARGEST
         ):
             raise ValueError(
                 f"`l2_penalty` must be a number that is not negative, or None, got "
@@ -79,7 +82,3 @@ def require_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise ValueError(
             f"`{name}` must be one of {choices}, got {value!r}. {nearest(value, choices)}"
         )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)

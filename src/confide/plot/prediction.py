@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float64, Int, Num
+from jaxtyping import Int, Num
+from numpy.typing import ArrayLike
 
 from confide.prediction import Kind, Prediction
 
@@ -29,8 +30,8 @@ SOURCES = {
 
 def plot_intervals(
     prediction: Prediction,
-    x: Float64[np.ndarray, " row"] | None = None,
-    y: Float64[np.ndarray, " row"] | None = None,
+    x: ArrayLike | None = None,
+    y: ArrayLike | None = None,
     *,
     confidence_level: float = 0.95,
     ax: "Axes | None" = None,
@@ -58,8 +59,9 @@ def plot_intervals(
     mean = prediction.mean[order]
     ax.plot(position, mean, color=COLOURS["mean"], linewidth=1.2, label="prediction")
     if y is not None:
+        observed = np.asarray(y)[order]
         style = {"s": 14, "edgecolor": "white", "linewidth": 0.4, "zorder": 3}
-        ax.scatter(position, y[order], color=COLOURS["observed"], label="observed", **style)
+        ax.scatter(position, observed, color=COLOURS["observed"], label="observed", **style)
     if x is None:
         ax.set_xlabel("rows, sorted by prediction")
     ax.legend(frameon=False, loc="upper left", fontsize="small")
@@ -68,7 +70,7 @@ def plot_intervals(
 
 def plot_split(
     prediction: Prediction,
-    x: Float64[np.ndarray, " row"] | None = None,
+    x: ArrayLike | None = None,
     *,
     ax: "Axes | None" = None,
 ) -> "Axes":
@@ -96,10 +98,13 @@ def plot_split(
 
 
 def _order_and_position(
-    prediction: Prediction, x: Float64[np.ndarray, " row"] | None
+    prediction: Prediction, x: ArrayLike | None
 ) -> tuple[Int[np.ndarray, " row"], Num[np.ndarray, " row"]]:
-    order = np.argsort(prediction.mean if x is None else x)
-    return order, np.arange(len(prediction)) if x is None else x[order]
+    if x is None:
+        return np.argsort(prediction.mean), np.arange(len(prediction))
+    position = np.asarray(x)
+    order = np.argsort(position)
+    return order, position[order]
 
 
 def _axis(ax: "Axes | None") -> "Axes":

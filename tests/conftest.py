@@ -1,0 +1,73 @@
+"""Small data and small fitted models that several test files share.
+
+All have one shape (64 rows, 3 features, one hidden layer of 4, blocks of one member), so that the
+networks are compiled once.
+"""
+
+import os
+
+import jaxtyping
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import settings
+
+from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Normal runs repeat themselves; a scheduled run asks for `--hypothesis-profile fresh`.
+settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
+settings.register_profile("fresh", deadline=None, print_blob=True)
+settings.load_profile("fixed")
+
+
+@pytest.fixture(scope="session")
+def data():
+    """X and y in multiples of 1/1024: sums over 64 rows, and so means, are exact in float64."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(64, 3))
+    y = 2 * X[:, 0] + np.abs(X[:, 1]) + generator.normal(0, 0.5, 64)
+    return np.round(1024 * X) / 1024, np.round(1024 * y) / 1024
+
+
+@pytest.fixture(scope="session")
+def small():
+    """The constructor's arguments for networks that train in 30 ms."""
+    return {
+        "n_members": 2,
+        "hidden_layer_sizes": (4,),
+        "max_epochs": 20,
+        "learning_rate": 0.05,
+        "random_state": 0,
+    }
+
+
+@pytest.fixture(scope="session")
+def table(data):
+    return pd.DataFrame(data[0], columns=["age", "bmi", "dose"])
+
+
+@pytest.fixture(scope="session")
+def bootstrapped(data, small):
+    return BootstrappedDeepEnsembleRegressor(**small).fit(*data)
+
+
+@pytest.fixture(scope="session")
+def plain(data, small):
+    return DeepEnsembleRegressor(**small).fit(*data)
+
+
+@pytest.fixture(scope="session", params=["bootstrapped", "plain"])
+def model(request):
+    """Each of the two fitted estimators in turn."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def without_type_checker():
+    """As in production: what comes from users and files meets our own messages."""
+    before = jaxtyping.config.jaxtyping_disable
+    jaxtyping.config.update("jaxtyping_disable", True)  # noqa: FBT003
+    yield
+    jaxtyping.config.update("jaxtyping_disable", before)

@@ -1,0 +1,373 @@
+"""The faces of the estimators: shapes, equal numbers by different ways, laws, quiet and loud."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor, NoSuchIntervalError
+
+both_classes = pytest.mark.parametrize(
+    "estimator_class", [BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor]
+)
+both_kinds = pytest.mark.parametrize("kind", ["confidence", "prediction"])
+
+
+def numbers(model, X):
+    """All that a model says of some rows, as one array: row x (mean, std, both intervals)."""
+    prediction = model.get_prediction(X)
+    return np.column_stack(
+        [
+            *model.predict(X, return_std=True),
+            prediction.confidence_interval(0.9),
+            prediction.prediction_interval(0.9),
+        ]
+    )
+
+
+# Shapes and the ways to ask
+
+
+def test_predict_returns_one_finite_float64_for_each_row(model, data):
+    prediction = model.predict(data[0][:5])
+    assert prediction.shape == (5,)
+    assert prediction.dtype == np.float64
+    assert np.isfinite(prediction).all()
+
+
+def test_predict_learns_the_target(model, data):
+    # On these rows the true function itself reaches 0.94.
+    assert model.score(*data) > 0.85
+
+
+def test_return_std_is_the_root_of_the_total_variance(model, data):
+    mean, std = model.predict(data[0], return_std=True)
+    prediction = model.get_prediction(data[0])
+    np.testing.assert_array_equal(mean, prediction.mean)
+    np.testing.assert_array_equal(std**2, np.sqrt(prediction.total_variance) ** 2)
+    parts = prediction.aleatoric_variance + prediction.epistemic_variance
+    np.testing.assert_array_equal(prediction.total_variance, parts)
+
+
+@both_kinds
+def test_one_level_gives_a_lower_and_an_upper_bound_for_each_row(model, data, kind):
+    mean, interval = model.predict_interval(data[0], confidence_level=0.9, kind=kind)
+    assert interval.shape == (64, 2)
+    assert (interval[:, 0] < mean).all()
+    assert (mean < interval[:, 1]).all()
+
+
+@both_kinds
+@pytest.mark.parametrize("levels", [[0.5, 0.9, 0.99], (0.5, 0.9), np.array([0.8])])
+def test_several_levels_give_the_single_ones_side_by_side(model, data, kind, levels):
+    mean, intervals = model.predict_interval(data[0], confidence_level=levels, kind=kind)
+    assert intervals.shape == (64, 2, len(levels))
+    for k, level in enumerate(levels):
+        single_mean, single = model.predict_interval(data[0], confidence_level=level, kind=kind)
+        np.testing.assert_array_equal(intervals[:, :, k], single)
+        np.testing.assert_array_equal(mean, single_mean)
+
+
+def test_predict_interval_is_a_95_percent_prediction_interval_by_default(model, data):
+    _, interval = model.predict_interval(data[0])
+    np.testing.assert_array_equal(interval, model.get_prediction(data[0]).prediction_interval(0.95))
+
+
+@both_kinds
+def test_kind_chooses_the_interval_of_that_name(model, data, kind):
+    _, interval = model.predict_interval(data[0], 0.9, kind)
+    named = getattr(model.get_prediction(data[0]), f"{kind}_interval")
+    np.testing.assert_array_equal(interval, named(0.9))
+
+
+def test_quantiles_are_the_bounds_of_the_prediction_interval_about_the_mean(model, data):
+    quantiles = model.predict_quantiles(data[0], [0.05, 0.5, 0.95])
+    mean, interval = model.predict_interval(data[0], 0.9)
+    expected = np.column_stack([interval[:, 0], mean, interval[:, 1]])
+    assert quantiles.shape == (64, 3)
+    # 2 * 0.95 - 1 is 0.9 up to one rounding, which moves a quantile by about as much; the solver
+    # leaves 1e-14.
+    np.testing.assert_allclose(quantiles, expected, rtol=1e-12)
+
+
+def test_a_row_is_answered_alike_alone_and_among_others(model, data):
+    alone, among = numbers(model, data[0][7:8])[0], numbers(model, data[0])[7]
+    np.testing.assert_array_equal(alone[:2], among[:2])
+    # Bounds are solved for together, to about 1e-14.
+    np.testing.assert_allclose(alone[2:], among[2:], rtol=1e-12)
+
+
+# Equal numbers by different ways
+
+
+@both_classes
+def test_same_seed_gives_the_same_numbers(estimator_class, data, small):
+    first, second = (estimator_class(**small).fit(*data) for _ in range(2))
+    np.testing.assert_array_equal(numbers(first, data[0]), numbers(second, data[0]))
+
+
+@both_classes
+@pytest.mark.parametrize("other", [1, None])
+def test_another_seed_gives_other_numbers(estimator_class, data, small, other):
+    first = estimator_class(**small).fit(*data)
+    second = estimator_class(**{**small, "random_state": other}).fit(*data)
+    assert (numbers(first, data[0]) != numbers(second, data[0])).all()
+
+
+def test_a_generator_in_the_same_state_gives_the_numbers_of_its_seed(bootstrapped, data, small):
+    generator = np.random.RandomState(small["random_state"])
+    again = BootstrappedDeepEnsembleRegressor(**{**small, "random_state": generator}).fit(*data)
+    np.testing.assert_array_equal(again.predict(data[0]), bootstrapped.predict(data[0]))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1])
+def test_the_number_of_threads_does_not_change_the_numbers(bootstrapped, data, small, n_jobs):
+    again = BootstrappedDeepEnsembleRegressor(**small, n_jobs=n_jobs).fit(*data)
+    np.testing.assert_array_equal(numbers(again, data[0]), numbers(bootstrapped, data[0]))
+
+
+@pytest.mark.parametrize("kind_of_table", ["pandas", "polars", "lists"])
+def test_every_kind_of_table_gives_the_same_numbers(
+    bootstrapped, data, table, small, kind_of_table
+):
+    X = {"pandas": table, "polars": pl.from_pandas(table), "lists": data[0].tolist()}[kind_of_table]
+    again = BootstrappedDeepEnsembleRegressor(**small).fit(X, data[1])
+    np.testing.assert_array_equal(numbers(again, X), numbers(bootstrapped, data[0]))
+
+
+def test_targets_may_be_a_pandas_series_in_any_order_of_its_index(bootstrapped, data, table, small):
+    shuffled = table.assign(y=data[1]).set_index(np.arange(64)[::-1])
+    again = BootstrappedDeepEnsembleRegressor(**small)
+    again.fit(shuffled[["age", "bmi", "dose"]], shuffled["y"])
+    np.testing.assert_array_equal(again.predict(table), bootstrapped.predict(data[0]))
+
+
+def test_single_precision_input_is_standardised_in_double_precision(data, small):
+    X = data[0].astype(np.float32)
+    single = BootstrappedDeepEnsembleRegressor(**small).fit(X, data[1])
+    double = BootstrappedDeepEnsembleRegressor(**small).fit(X.astype(np.float64), data[1])
+    np.testing.assert_array_equal(single.predict(X), double.predict(X.astype(np.float64)))
+
+
+@pytest.mark.parametrize("as_table", [lambda t: t, pl.from_pandas], ids=["pandas", "polars"])
+def test_names_of_features_are_kept(data, table, small, as_table):
+    named = DeepEnsembleRegressor(**small).fit(as_table(table), data[1])
+    assert named.feature_names_in_.tolist() == ["age", "bmi", "dose"]
+    assert named.n_features_in_ == 3
+
+
+def test_an_array_leaves_no_names_of_features(model):
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_a_deep_ensemble_predicts_what_its_bootstrapped_form_predicts(bootstrapped, plain, data):
+    ours, theirs = (m.get_prediction(data[0]) for m in (bootstrapped, plain))
+    np.testing.assert_array_equal(ours.mean, theirs.mean)
+    np.testing.assert_array_equal(ours.aleatoric_variance, theirs.aleatoric_variance)
+    np.testing.assert_array_equal(ours.optimisation_variance, theirs.optimisation_variance)
+
+
+# Weights
+
+
+@both_classes
+def test_rows_of_weight_zero_are_rows_left_out(estimator_class, data, small):
+    X, y = data
+    weight = np.tile([0.0, 1.0, 2.0, 3.0], 16)
+    weighted = estimator_class(**small).fit(X, y, sample_weight=weight)
+    kept = weight > 0
+    without = estimator_class(**small).fit(X[kept], y[kept], sample_weight=weight[kept])
+    np.testing.assert_array_equal(numbers(weighted, X), numbers(without, X))
+
+
+@pytest.mark.parametrize("weight", [np.ones(64), np.full(64, 4.0), 2.0, [8] * 64])
+def test_equal_weights_are_no_weights(bootstrapped, data, small, weight):
+    weighted = BootstrappedDeepEnsembleRegressor(**small).fit(*data, sample_weight=weight)
+    np.testing.assert_array_equal(numbers(weighted, data[0]), numbers(bootstrapped, data[0]))
+
+
+def test_only_ratios_of_weights_matter(data, small):
+    weight = np.tile([1.0, 2.0, 3.0, 4.0], 16)
+    once, twice = (
+        BootstrappedDeepEnsembleRegressor(**small).fit(*data, sample_weight=factor * weight)
+        for factor in (1, 16)
+    )
+    np.testing.assert_array_equal(numbers(once, data[0]), numbers(twice, data[0]))
+
+
+def test_rows_of_great_weight_draw_the_prediction_to_them(data, small):
+    X, noise = data[0], data[1] / 64
+    heavy = np.arange(64) % 2 == 1
+    y = np.where(heavy, 1.0, -1.0) + noise
+    model = DeepEnsembleRegressor(**small).fit(X, y, sample_weight=np.where(heavy, 1000.0, 1.0))
+    # The weighted mean is 0.998 and the noise 0.04; unweighted rows would pull to 0.
+    assert abs(model.predict(X).mean() - 1) < 0.1
+
+
+# Laws
+
+
+@given(log_factor=st.integers(-8, 8), shift=st.integers(-1000, 1000))
+@settings(max_examples=15)
+def test_targets_scaled_and_shifted_scale_and_shift_every_answer(
+    bootstrapped, data, small, log_factor, shift
+):
+    X, y = data
+    factor = 2.0**log_factor
+    again = BootstrappedDeepEnsembleRegressor(**small).fit(X, factor * y + shift)
+    expected = numbers(bootstrapped, X)
+    answer = numbers(again, X)
+    answer[:, 1] += shift  # the standard deviation alone does not shift
+    # The data are exact, so the networks see the same bits. Left are four roundings: of location
+    # and bound in each of the two answers.
+    tolerance = 4 * np.finfo(np.float64).eps * (abs(shift) / factor + np.abs(expected).max())
+    np.testing.assert_allclose((answer - shift) / factor, expected, rtol=0, atol=tolerance)
+
+
+@given(
+    log_factors=st.lists(st.integers(-20, 20), min_size=3, max_size=3),
+    shifts=st.lists(st.integers(-1000, 1000), min_size=3, max_size=3),
+)
+@settings(max_examples=15)
+def test_units_and_origins_of_the_columns_change_nothing(
+    bootstrapped, data, small, log_factors, shifts
+):
+    X, y = data
+    # Powers of two and whole shifts of exact data leave the standardised columns the same bits.
+    other = (X + np.array(shifts)) * 2.0 ** np.array(log_factors)
+    again = BootstrappedDeepEnsembleRegressor(**small).fit(other, y)
+    np.testing.assert_array_equal(numbers(again, other), numbers(bootstrapped, X))
+
+
+# A single network
+
+
+@pytest.fixture(scope="module")
+def single(data, small):
+    return DeepEnsembleRegressor(**{**small, "n_members": 1}).fit(*data)
+
+
+def test_a_single_network_predicts_with_its_own_variance(single, data):
+    mean, std = single.predict(data[0], return_std=True)
+    prediction = single.get_prediction(data[0])
+    np.testing.assert_array_equal(std, np.sqrt(prediction.aleatoric_variance))
+    _, interval = single.predict_interval(data[0], 0.9)
+    # The normal table to twelve digits.
+    np.testing.assert_allclose(interval[:, 1] - mean, 1.644853626951 * std, rtol=1e-11)
+
+
+def test_a_single_network_is_the_first_member_of_an_ensemble(single, plain):
+    first = plain.fitted_.members.parameters[:1]
+    np.testing.assert_array_equal(single.fitted_.members.parameters, first)
+
+
+def test_a_single_network_has_no_confidence_interval(single, data):
+    needed = "needs at least two members, and this is a single network.*Ask for kind='prediction'"
+    with pytest.raises(NoSuchIntervalError, match=needed) as caught:
+        single.predict_interval(data[0], kind="confidence")
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, AttributeError)
+
+
+# Constant columns
+
+
+@pytest.mark.parametrize(("named", "name"), [(True, "bmi"), (False, "1")])
+def test_a_constant_column_is_named_in_one_warning(data, table, small, named, name):
+    X = table.assign(bmi=2.5) if named else table.assign(bmi=2.5).to_numpy()
+    with pytest.warns(UserWarning, match=f"Constant .*: {name}. .* extrapolations") as caught:
+        DeepEnsembleRegressor(**small).fit(X, data[1])
+    assert len(caught) == 1
+
+
+def test_the_warning_of_a_constant_column_points_to_the_line_that_called_fit(data, table, small):
+    with pytest.warns(UserWarning, match="Constant") as caught:
+        DeepEnsembleRegressor(**small).fit(table.assign(bmi=2.5), data[1])
+    assert caught[0].filename == __file__
+
+
+def test_a_constant_column_does_not_change_with_its_value(data, table, small):
+    answers = []
+    for value in (0.0, 1e9):
+        X = table.assign(bmi=value)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            answers.append(DeepEnsembleRegressor(**small).fit(X, data[1]).predict(X))
+    np.testing.assert_array_equal(*answers)
+
+
+# Quiet and loud
+
+
+def test_fitting_writes_nothing_by_default(data, small, capfd):
+    BootstrappedDeepEnsembleRegressor(**small).fit(*data)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@both_classes
+def test_verbose_writes_progress_to_standard_error(
+    estimator_class, data, small, capfd, monkeypatch, terminal
+):
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    estimator_class(**small, verbose=True).fit(*data)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert f"Fitting {estimator_class.__name__}" in err
+    assert "100 %" in err
+
+
+# Ctrl-C
+
+LONG_FIT = """
+import threading, time
+import numpy as np
+from confide import BootstrappedDeepEnsembleRegressor
+
+def tell_when_training():
+    while not any(t.name.startswith("confide") for t in threading.enumerate()):
+        time.sleep(0.01)
+    time.sleep(0.3)
+    print("training", flush=True)
+
+generator = np.random.default_rng(0)
+X, y = generator.normal(size=(64, 3)), generator.normal(size=64)
+model = BootstrappedDeepEnsembleRegressor(n_members=2, hidden_layer_sizes=(4,), max_epochs=10)
+model.fit(X, y)  # compiles
+threading.Thread(target=tell_when_training, daemon=True).start()
+try:
+    model.set_params(max_epochs=10**8).fit(X, y)
+finally:
+    left = [t.name for t in threading.enumerate() if t.name.startswith("confide")]
+    print("threads left:", left, flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_long_fit_at_once_and_leaves_no_thread():
+    child = subprocess.Popen(
+        [sys.executable, "-c", LONG_FIT],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert child.stdout.readline() == "training\n"
+    start = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    # The fit would take half an hour; a call of the compiled loop takes a quarter of a second.
+    out, err = child.communicate(timeout=60)
+    assert time.monotonic() - start < 5
+    assert child.returncode == -signal.SIGINT
+    assert err.rstrip().endswith("KeyboardInterrupt")
+    assert out == "threads left: []\n"
