@@ -203,6 +203,21 @@ def test_only_ratios_of_weights_matter(data, small):
     np.testing.assert_array_equal(numbers(once, data[0]), numbers(twice, data[0]))
 
 
+@both_classes
+def test_columns_and_targets_are_standardised_with_their_weighted_moments(
+    data, small, estimator_class
+):
+    weight = np.tile([1.0, 2.0, 3.0, 10.0], 16)
+    standardiser = estimator_class(**small).fit(*data, sample_weight=weight).fitted_.standardiser
+    columns = np.column_stack(data)
+    mean = np.average(columns, axis=0, weights=weight)
+    variance = np.average((columns - mean) ** 2, axis=0, weights=weight)
+    # Sums of 64 terms in another order: 64 roundings at most.
+    np.testing.assert_allclose([*standardiser.x_mean, standardiser.y_mean], mean, rtol=1.5e-14)
+    scales = [*standardiser.x_scale, standardiser.y_scale]
+    np.testing.assert_allclose(scales, np.sqrt(variance), rtol=1.5e-14)
+
+
 def test_rows_of_great_weight_draw_the_prediction_to_them(data, small):
     X, noise = data[0], data[1] / 64
     heavy = np.arange(64) % 2 == 1

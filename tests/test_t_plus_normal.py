@@ -231,3 +231,11 @@ def test_more_degrees_of_freedom_narrow_the_interval(t_scale, normal_scale, leve
     widths = [half_width(level, one(t_scale), one(normal_scale), nu)[0] for nu in (1, 2, 4, 49)]
     # Where the noise dwarfs the t part they are all the noise's, up to the same 1e-11.
     assert np.all(np.diff(widths) <= 1e-11 * widths[0])
+
+
+def test_every_one_of_many_rows_is_solved():
+    generator = np.random.default_rng(0)
+    t_scale, normal_scale = generator.uniform(0.1, 2, (2, 9000))
+    q = half_width(0.9, t_scale, normal_scale, 4)
+    found = central_probability(q, t_scale, normal_scale, 4)
+    np.testing.assert_allclose(found, 0.9, atol=1e-12)
