@@ -126,7 +126,7 @@ def test_the_demo_tells_what_its_intervals_are_for_and_how_often_they_hold(demo)
     assert "90 % intervals" in out
     assert "confidence: for the true function; prediction: for a new patient" in out
     count, total, share = map(
-        float, re.search(r"(\d+) of (\d+) observations lie in .*? \(([\d.]+)% ±", out).groups()
+        float, re.search(r"(\d+) of (\d+) observations lie in .*? \(([\d.]+)% \+/-", out).groups()
     )
     assert total == 89  # a fifth of 442 patients
     assert abs(share - 100 * count / total) <= 0.05

@@ -213,3 +213,8 @@ def test_algorithm_2_repeats_itself_for_the_same_key():
 def test_algorithm_2_answers_no_rows_with_no_bounds():
     empty = Law.normal(np.zeros(0), np.zeros(0))
     assert monte_carlo_prediction_interval(jax.random.key(0), empty, 0.9).shape == (0, 2)
+
+
+def test_cdf_of_a_law_without_width_is_a_step():
+    law = Law(np.full(3, 2.0), np.zeros(3), np.zeros(3), 4)
+    assert law.cdf(np.array([1.0, 2.0, 3.0])).tolist() == [0.0, 0.5, 1.0]

@@ -55,8 +55,9 @@ class Prediction:
     def shares(self) -> dict[str, Row]:
         """The share of each source in the total variance, for each row; they sum to one.
 
-        Random training enters as `optimisation_variance / n_members`, as in Eq. (2). A method
-        that does not estimate a source has no entry for it.
+        Random training is what finite data leave of the epistemic variance: for a bootstrapped
+        ensemble `optimisation_variance / n_members`, as in Eq. (2); for a deep ensemble all of it.
+        A method that does not estimate a source has no entry for it.
         """
         parts = {"aleatoric": self.aleatoric_variance}
         if self.classical_variance is not None:
@@ -130,7 +131,9 @@ class Prediction:
         """
         import pandas as pd  # here, because importing it takes longer than all of confide
 
-        columns = {"mean": self.mean, "mean_se": np.sqrt(self.epistemic_variance)}
+        columns = {"mean": self.mean}
+        if self.confidence_law is not None:
+            columns["mean_se"] = np.sqrt(self.epistemic_variance)
         for name, law in (("mean", self.confidence_law), ("obs", self.prediction_law)):
             if law is not None:
                 half_width = law.half_width(checked_level(confidence_level))

@@ -1,5 +1,6 @@
 """`confide demo`: the main job on data that is on every machine."""
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,8 @@ def demo(output: Path, members: int, seed: int) -> None:
 
     from confide import BootstrappedDeepEnsembleRegressor, enable_compilation_cache
 
-    enable_compilation_cache()
+    with contextlib.suppress(OSError):  # a home that cannot be written to only costs time
+        enable_compilation_cache()
     data = load_diabetes(as_frame=True)
     X_train, X_test, y_train, y_test = train_test_split(
         data.data, data.target.to_numpy(), test_size=0.2, random_state=1
@@ -114,7 +116,7 @@ def _coverage(prediction: "Prediction", y: "np.ndarray") -> str:
     rmse = np.sqrt(np.mean((prediction.mean - y) ** 2))
     return (
         f"Held out: {n_inside} of {n} observations lie in their {100 * LEVEL:g} % prediction "
-        f"interval ({share:.1%} ± {error:.1%}, one standard error); RMSE {rmse:.1f}, and the "
+        f"interval ({share:.1%} +/- {error:.1%}, one standard error); RMSE {rmse:.1f}, and the "
         f"target's standard deviation is {np.std(y):.1f}.\n"
         "Coverage of the confidence interval cannot be seen here: the true function is not known."
     )

@@ -2,7 +2,7 @@
 
 import json
 import os
-import tempfile
+import uuid
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -69,19 +69,15 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Writes beside the file, then renames: a crash leaves the old file or the new one."""
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.absolute().parent}: make it first.")
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # A temporary file is private; the model gets the rights an ordinary new file would have.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink()
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -21,6 +21,7 @@ _ADVICE = {
         "Encode text as numbers first, for example with scikit-learn's OneHotEncoder in a "
         "ColumnTransformer; columns with text: {columns}."
     ),
+    "y contains NaN": "Drop those rows.",
     "contains NaN": (
         "Drop those rows, or impute them first, for example with scikit-learn's SimpleImputer in "
         "a Pipeline."

@@ -27,6 +27,7 @@ _ROWS_PER_BLOCK = 4096
 # Newton's last step doubles the right digits, so a step this small leaves an error near 1e-14.
 _STEP_TOLERANCE = 1e-7
 _MAX_ITERATIONS = 100
+_SMALLEST = np.finfo(np.float64).tiny
 
 
 @functools.lru_cache(maxsize=64)
@@ -55,6 +56,7 @@ def central_probability(q: Row, t_scale: Row, normal_scale: Row, degrees_of_free
     for start in range(0, len(q), _ROWS_PER_BLOCK):
         rows = slice(start, start + _ROWS_PER_BLOCK)
         std = np.sqrt(normal_scale[rows, None] ** 2 + t_scale[rows, None] ** 2 * ratio)
+        std = np.maximum(std, _SMALLEST)  # a law without width is a step
         out[rows] = special.erf(q[rows, None] / (np.sqrt(2) * std)) @ weight
     return np.minimum(out, 1.0)  # weights sum to one up to rounding
 
