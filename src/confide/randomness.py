@@ -2,13 +2,21 @@
 
 import jax
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Int, PRNGKeyArray, UInt32
 from sklearn.utils import check_random_state
+
+# Whatever the user's default is: keys are made of two words here, and results do not depend on it.
+IMPLEMENTATION = "threefry2x32"
 
 
 def key_from(random_state: int | np.random.RandomState | None) -> PRNGKeyArray:
     """The key that stands for scikit-learn's `random_state`."""
-    return jax.random.key(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    return _key(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=2))
+
+
+def split_on_host(key: PRNGKeyArray, n: int) -> list[PRNGKeyArray]:
+    """Independent keys. NumPy derives them, so that a first fit need not compile a program."""
+    return [_key(words) for words in _sequence(key).generate_state(2 * n).reshape(n, 2)]
 
 
 def generator_from(key: PRNGKeyArray, *path: int) -> np.random.Generator:
@@ -16,4 +24,13 @@ def generator_from(key: PRNGKeyArray, *path: int) -> np.random.Generator:
 
     NumPy draws any number of values without compiling a program for that number.
     """
-    return np.random.default_rng([*np.asarray(jax.random.key_data(key)).tolist(), *path])
+    return np.random.default_rng(_sequence(key, *path))
+
+
+def _key(words: UInt32[np.ndarray, "2"] | Int[np.ndarray, "2"]) -> PRNGKeyArray:
+    return jax.random.wrap_key_data(jax.device_put(words.astype(np.uint32)), impl=IMPLEMENTATION)
+
+
+def _sequence(key: PRNGKeyArray, *path: int) -> np.random.SeedSequence:
+    words = np.asarray(jax.random.key_data(key)).tolist()
+    return np.random.SeedSequence([*words, *path])

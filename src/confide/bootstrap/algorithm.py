@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
 from confide.learners import Learner, Progress, TrainingData
-from confide.randomness import generator_from
+from confide.randomness import generator_from, split_on_host
 
 State = TypeVar("State")
 
@@ -24,7 +24,7 @@ class Keys(NamedTuple):
     @classmethod
     def from_key(cls, key: PRNGKeyArray) -> "Keys":
         """Keys for all purposes."""
-        return cls(*jax.random.split(key, 4))
+        return cls(*split_on_host(key, 4))
 
 
 @dataclass(frozen=True)

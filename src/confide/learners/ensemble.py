@@ -252,7 +252,8 @@ def _predict_block(
 def _refuse_divergence(block: MemberState, members: slice, n_batches: int) -> None:
     failed = np.asarray(block.failed_step)
     # The last step's loss may have been finite and its weights not.
-    ended = np.where(np.isfinite(block.parameters).all(axis=1), -1, block.epoch * n_batches - 1)
+    finite = np.isfinite(np.asarray(block.parameters)).all(axis=1)
+    ended = np.where(finite, -1, np.asarray(block.epoch) * n_batches - 1)
     failed = np.where(failed >= 0, failed, ended)[: members.stop - members.start]
     if np.any(failed >= 0):
         first = int(np.argmax(failed >= 0))

@@ -31,6 +31,13 @@ class Grid(NamedTuple):
     rounds: int
 
 
+class Walk(NamedTuple):
+    """Where each position is, and whether it still has to go on."""
+
+    cell: Cells
+    outside: Bool[Array, " position"]
+
+
 def grid(n_rows: Int[Array, ""], at_most: int) -> Grid:
     """The grid for a number of rows, at most so many; made once, shared by all epochs.
 
@@ -69,21 +76,17 @@ def permutation(
             right = _add_modulo(right, _mix(left, round_keys[i + 1]), sides.n_right)
         return left, right
 
-    def outside(cell: Cells) -> Bool[Array, " position"]:
-        return cell[0] * sides.n_right + cell[1] >= n
-
-    def walk(cell: Cells) -> Cells:
-        again, further = outside(cell), encipher(cell)
-        return (
-            jnp.where(again, further[0], cell[0]),
-            jnp.where(again, further[1], cell[1]),
+    def walk(state: Walk) -> Walk:
+        further = encipher(state.cell)
+        left, right = (
+            jnp.where(state.outside, new, old) for new, old in zip(further, state.cell, strict=True)
         )
+        return Walk((left, right), left * sides.n_right + right >= n)
 
-    left, right = jax.lax.while_loop(
-        lambda cell: jnp.any(outside(cell)),
-        walk,
-        encipher((position // sides.n_right, position % sides.n_right)),
-    )
+    # The first pass is a step of the walk that everyone takes: one copy of the cipher to compile.
+    start = (position // sides.n_right, position % sides.n_right)
+    everyone = Walk(start, jnp.ones_like(position, dtype=bool))
+    left, right = jax.lax.while_loop(lambda state: jnp.any(state.outside), walk, everyone).cell
     return (left * sides.n_right + right).astype(jnp.int32)
 
 
