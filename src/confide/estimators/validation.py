@@ -144,7 +144,8 @@ def _refuse_dates(X: Any) -> None:
     """NumPy would silently turn dates into nanoseconds, or fail without naming them."""
     if not hasattr(X, "columns"):
         return
-    dates = [name for name, column in _columns(X) if column.dtype.kind in "mM"]
+    kinds = zip(X.columns, X.dtypes, strict=True)
+    dates = [str(name) for name, kind in kinds if re.match("date|time|duration", str(kind).lower())]
     if dates:
         raise ValueError(
             f"X must be numbers, but these columns hold dates or durations: {', '.join(dates)}. "
@@ -155,7 +156,7 @@ def _refuse_dates(X: Any) -> None:
 def _columns(X: Any) -> list[tuple[str, np.ndarray]]:
     """The columns of a table with their names or positions; a list has none."""
     if hasattr(X, "columns"):
-        return [(str(name), np.asarray(X[name])) for name in X.columns]
+        return [(str(name), np.array(X[name].to_list(), object)) for name in X.columns]
     array = np.asarray(X)
     return [(str(i), column) for i, column in enumerate(array.T)] if array.ndim == 2 else []
 
