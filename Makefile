@@ -22,7 +22,7 @@ lint: $(VENV)/.check
 
 check: lint test
 
-# Ours against the same procedure in other libraries; about twenty minutes.
+# Ours against the same procedure in other libraries; about 25 minutes.
 bench: $(VENV)/.peers
 	$(BIN)/python benchmarks/fit.py
 

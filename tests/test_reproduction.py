@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("confide")
 N_SIMULATIONS, LEVEL = 10, 0.8
 
 

@@ -24,8 +24,7 @@ from confide.learners.loop import (
 from confide.learners.objective import Objective
 from confide.learners.protocol import Progress
 
-# The most members in one `vmap`: more no longer help, since their state leaves the cache
-# (benchmarks/README.md).
+# The most members in one `vmap`: the largest block tried, and the fastest (benchmarks/README.md).
 MOST_MEMBERS_PER_BLOCK = 8
 # Rows in one call of the networks, fixed so that a row's numbers do not depend on its neighbours.
 ROWS_PER_BLOCK = 1024
