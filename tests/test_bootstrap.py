@@ -13,6 +13,7 @@ from confide.bootstrap import (
     Bootstrap,
     Keys,
     bootstrapped_ensemble,
+    repeat_members,
     simulated_targets,
     train_ensemble,
 )
@@ -99,6 +100,12 @@ def test_every_member_is_retrained_as_often_as_asked():
     learner, ensemble = recorded(n_retrains=4)
     assert learner.calls[-1][3].shape == (12, 4000)
     assert len(ensemble.retrained["epochs"]) == 12
+
+
+def test_retraining_b_of_member_i_starts_from_member_i():
+    # The linear learner forgets its start, so only this pins the order to that of the targets.
+    repeated = repeat_members({"member": np.arange(3)}, 3, 2)
+    assert repeated["member"].tolist() == [0, 1, 2, 0, 1, 2]
 
 
 def test_simulated_targets_depend_on_member_and_retraining_alone():
