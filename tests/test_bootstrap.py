@@ -11,6 +11,7 @@ import pytest
 
 from confide.bootstrap import (
     Bootstrap,
+    BootstrappedEnsemble,
     Keys,
     bootstrapped_ensemble,
     repeat_members,
@@ -20,7 +21,8 @@ from confide.bootstrap import (
 from confide.learners import NetworkEnsemble, TrainingData
 from confide.uncertainty import classical_variance
 
-KEYS = Keys.from_key(jax.random.key(3))
+KEYS = Keys.from_key(jax.random.key(3), 8)
+THREE = Keys.from_key(jax.random.key(3), 3)
 
 
 @dataclass
@@ -29,11 +31,11 @@ class RecordingLearner:
 
     calls: list = field(default_factory=list)
 
-    def init(self, key, n_members, data):
-        return {"epochs": np.zeros(n_members), "optimiser": np.full(n_members, -1.0)}
+    def init(self, keys, data):
+        return {"epochs": np.zeros(len(keys)), "optimiser": np.full(len(keys), -1.0)}
 
-    def train(self, key, state, data, targets, epochs, *, progress=None):
-        self.calls.append((state["epochs"][0], state["optimiser"][0], epochs, targets))
+    def train(self, keys, state, data, targets, epochs, *, progress=None):
+        self.calls.append((state["epochs"][0], state["optimiser"][0], epochs, targets, keys))
         trained = state["epochs"] + epochs
         return {"epochs": trained, "optimiser": trained.copy()}
 
@@ -48,10 +50,10 @@ class RecordingLearner:
 
 def recorded(**settings):
     learner = RecordingLearner()
-    X, y = np.zeros((4000, 1), np.float32), np.zeros(4000, np.float32)
+    X, y = np.zeros((4000, 1), np.float32), np.zeros((3, 4000), np.float32)
     data = TrainingData.from_rows(X)
     bootstrap = Bootstrap(epochs=80, retrain_fraction=0.3, **settings)
-    return learner, bootstrapped_ensemble(KEYS, learner, data, y, 3, bootstrap)
+    return learner, bootstrapped_ensemble(THREE, learner, data, y, bootstrap)
 
 
 def test_snapshot_is_taken_after_the_rounded_share_of_epochs():
@@ -62,7 +64,7 @@ def test_snapshot_is_taken_after_the_rounded_share_of_epochs():
 
 def test_last_epochs_are_repeated_from_the_snapshot():
     learner, _ = recorded()
-    assert [(start, epochs) for start, _, epochs, _ in learner.calls] == [
+    assert [(start, epochs) for start, _, epochs, *_ in learner.calls] == [
         (0, 56),
         (56, 24),
         (56, 24),
@@ -108,10 +110,37 @@ def test_retraining_b_of_member_i_starts_from_member_i():
     assert repeated["member"].tolist() == [0, 1, 2, 0, 1, 2]
 
 
+def test_every_retraining_of_every_member_has_its_own_key():
+    learner, _ = recorded(n_retrains=4)
+    keys = learner.calls[-1][4]
+    assert len(np.unique(keys, axis=0)) == 12
+    once, _ = recorded()
+    np.testing.assert_array_equal(once.calls[-1][4], keys[:3])
+
+
+def test_a_part_of_an_ensemble_keeps_each_members_retrainings():
+    members, retrained = np.arange(6), np.arange(12)  # b * M + i, with M = 6 and B = 2
+    whole = BootstrappedEnsemble(
+        {"id": members}, {"id": retrained}, retrained.astype(float), 1.0 + retrained
+    )
+    part = whole.part(slice(2, 4))
+    assert part.members["id"].tolist() == [2, 3]
+    assert part.retrained["id"].tolist() == [2, 3, 8, 9]
+    assert part.location.tolist() == [2, 3, 8, 9]
+    assert part.scale.tolist() == [3, 4, 9, 10]
+
+
+def test_keys_of_several_ensembles_are_those_of_each():
+    first, second = (Keys.from_key(jax.random.key(seed), 3) for seed in (3, 4))
+    both = Keys.from_keys([jax.random.key(3), jax.random.key(4)], 3)
+    for purpose, of_first, of_second in zip(both, first, second, strict=True):
+        np.testing.assert_array_equal(purpose, np.concatenate([of_first, of_second]))
+
+
 def test_simulated_targets_depend_on_member_and_retraining_alone():
     mean, variance = np.zeros((3, 50), np.float32), np.ones((3, 50), np.float32)
-    many = simulated_targets(KEYS.simulation, mean, variance, 2).reshape(2, 3, 50)
-    few = simulated_targets(KEYS.simulation, mean[:2], variance[:2], 1)
+    many = simulated_targets(THREE.simulation, mean, variance, 2).reshape(2, 3, 50)
+    few = simulated_targets(THREE.simulation[:2], mean[:2], variance[:2], 1)
     np.testing.assert_array_equal(many[0, :2], few)
     flat = many.reshape(6, 50)
     correlation = np.corrcoef(flat) - np.eye(6)
@@ -154,7 +183,7 @@ def linear():
     bootstrap = Bootstrap(epochs=300, retrain_fraction=0.5, n_retrains=50)
     data = TrainingData.from_rows(X)
     y = y.astype(np.float32)
-    ensemble = bootstrapped_ensemble(KEYS, learner, data, y, 8, bootstrap)
+    ensemble = bootstrapped_ensemble(KEYS, learner, data, np.tile(y, (8, 1)), bootstrap)
     return learner, ensemble, X, y, noise_variance
 
 
@@ -191,13 +220,14 @@ def test_shifts_of_a_linear_learner_are_unbiased(linear):
 
 def test_first_retrainings_do_not_depend_on_how_many_follow(linear):
     learner, ensemble, X, y, _ = linear
+    data, y = TrainingData.from_rows(X), np.tile(y, (8, 1))
     once = bootstrapped_ensemble(
-        KEYS, learner, TrainingData.from_rows(X), y, 8, Bootstrap(epochs=300, retrain_fraction=0.5)
+        KEYS, learner, data, y, Bootstrap(epochs=300, retrain_fraction=0.5)
     )
     np.testing.assert_array_equal(once.retrained.parameters, ensemble.retrained.parameters[:8])
 
 
 def test_members_are_those_of_a_deep_ensemble(linear):
     learner, ensemble, X, y, _ = linear
-    plain = train_ensemble(KEYS, learner, TrainingData.from_rows(X), y, 8, 300)
+    plain = train_ensemble(KEYS, learner, TrainingData.from_rows(X), np.tile(y, (8, 1)), 300)
     np.testing.assert_array_equal(plain.parameters, ensemble.members.parameters)

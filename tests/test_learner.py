@@ -20,9 +20,11 @@ from confide.learners import (
 )
 from confide.learners.blocks import run_in_blocks
 from confide.learners.data import bucket
-from confide.learners.shuffle import grid, permutation
+from confide.learners.shuffle import grid, permutation, round_keys
+from confide.randomness import member_keys
 
 KEY = jax.random.key(7)
+KEYS = member_keys(KEY, 8)
 N_ROWS, N_FEATURES = 50, 3
 
 
@@ -47,8 +49,8 @@ def shared(y: np.ndarray, n_members: int) -> np.ndarray:
 def trained(epochs: int, n_members: int = 3, **changes):
     X, y = rows()
     data, ensemble = TrainingData.from_rows(X), learner(**changes)
-    state = ensemble.init(KEY, n_members, data)
-    return ensemble.train(KEY, state, data, shared(y, n_members), epochs)
+    state = ensemble.init(KEYS[:n_members], data)
+    return ensemble.train(KEYS[:n_members], state, data, shared(y, n_members), epochs)
 
 
 def assert_same_bits(left, right) -> None:
@@ -66,7 +68,8 @@ def test_training_equals_a_plain_loop():
     X, y = (jnp.asarray(array) for array in rows())
     epochs, batch_size, member = 3, 16, 2
     objective, adam = gaussian(), optax.adam(1e-3, eps=1e-7)
-    network = objective.network(jax.random.fold_in(KEY, member), N_FEATURES)
+    key = jnp.asarray(KEYS[member])
+    network = objective.network(jax.random.wrap_key_data(key), N_FEATURES)
     adam_state = adam.init(network)
 
     def loss(network, X, y):
@@ -74,10 +77,10 @@ def test_training_equals_a_plain_loop():
         fit = jnp.mean(jnp.log(std) + 0.5 * ((y - mean) / std) ** 2)
         return fit + sum(jnp.sum(layer.weight**2) for layer in network.hidden) / N_ROWS
 
-    key, n_rows = jax.random.fold_in(KEY, member), jnp.int32(N_ROWS)
+    n_rows = jnp.int32(N_ROWS)
     for epoch in range(epochs):
-        key_order, _ = jax.random.split(jax.random.fold_in(key, epoch))
-        order = permutation(key_order, n_rows, grid(n_rows, at_most=64), jnp.arange(64))[:N_ROWS]
+        keys_order = round_keys(key, jnp.int32(epoch), at_most=64)
+        order = permutation(keys_order, n_rows, grid(N_ROWS), jnp.arange(64))[:N_ROWS]
         for start in range(0, N_ROWS, batch_size):
             batch = order[start : start + batch_size]
             gradient = jax.grad(loss)(network, X[batch], y[batch])
@@ -91,9 +94,9 @@ def test_training_equals_a_plain_loop():
 def test_training_at_once_equals_training_from_a_snapshot():
     X, y = rows()
     data, ensemble = TrainingData.from_rows(X), learner()
-    start = ensemble.init(KEY, 3, data)
-    snapshot = ensemble.train(KEY, start, data, shared(y, 3), 7)
-    continued = ensemble.train(KEY, snapshot, data, shared(y, 3), 4)
+    start = ensemble.init(KEYS[:3], data)
+    snapshot = ensemble.train(KEYS[:3], start, data, shared(y, 3), 7)
+    continued = ensemble.train(KEYS[:3], snapshot, data, shared(y, 3), 4)
     assert_same_bits(continued, trained(11))
 
 
@@ -106,11 +109,11 @@ def test_calls_of_few_steps_equal_one_call(monkeypatch):
 def test_short_stretches_of_the_order_equal_a_long_one(monkeypatch):
     X, y = rows(200)
     data, ensemble = TrainingData.from_rows(X), learner()
-    state = ensemble.init(KEY, 3, data)
-    at_once = ensemble.train(KEY, state, data, shared(y, 3), 3)
+    state = ensemble.init(KEYS[:3], data)
+    at_once = ensemble.train(KEYS[:3], state, data, shared(y, 3), 3)
     monkeypatch.setattr("confide.learners.loop.STRETCH", 144)  # 9 of the 13 batches
     jax.clear_caches()
-    in_stretches = ensemble.train(KEY, state, data, shared(y, 3), 3)
+    in_stretches = ensemble.train(KEYS[:3], state, data, shared(y, 3), 3)
     jax.clear_caches()
     np.testing.assert_allclose(in_stretches.parameters, at_once.parameters, atol=2e-6)
 
@@ -138,20 +141,20 @@ def test_members_differ():
 def test_training_leaves_its_input_unchanged():
     X, y = rows()
     data, ensemble = TrainingData.from_rows(X), learner()
-    state = ensemble.init(KEY, 3, data)
+    state = ensemble.init(KEYS[:3], data)
     before = jax.tree.map(np.copy, state)
-    ensemble.train(KEY, state, data, shared(y, 3), 2)
+    ensemble.train(KEYS[:3], state, data, shared(y, 3), 2)
     assert_same_bits(state, before)
 
 
 def test_each_member_trains_on_its_own_targets():
     X, y = rows()
     data, ensemble = TrainingData.from_rows(X), learner()
-    state = ensemble.init(KEY, 3, data)
+    state = ensemble.init(KEYS[:3], data)
     mixed = np.stack([y, -y, y])
-    result = ensemble.train(KEY, state, data, mixed, 4)
-    plain = ensemble.train(KEY, state, data, shared(y, 3), 4)
-    negated = ensemble.train(KEY, state, data, shared(-y, 3), 4)
+    result = ensemble.train(KEYS[:3], state, data, mixed, 4)
+    plain = ensemble.train(KEYS[:3], state, data, shared(y, 3), 4)
+    negated = ensemble.train(KEYS[:3], state, data, shared(-y, 3), 4)
     np.testing.assert_array_equal(result.parameters[[0, 2]], plain.parameters[[0, 2]])
     np.testing.assert_array_equal(result.parameters[1], negated.parameters[1])
 
@@ -161,10 +164,10 @@ def test_each_member_trains_on_its_own_rows():
     ensemble = learner()
     sampled = np.random.default_rng(1).integers(0, N_ROWS, (3, N_ROWS))
     data = TrainingData.from_rows(X, member_rows=sampled)
-    state = ensemble.init(KEY, 3, data)
-    result = ensemble.train(KEY, state, data, shared(y, 3), 3)
+    state = ensemble.init(KEYS[:3], data)
+    result = ensemble.train(KEYS[:3], state, data, shared(y, 3), 3)
     resampled = TrainingData.from_rows(X[sampled[1]])
-    expected = ensemble.train(KEY, state, resampled, shared(y[sampled[1]], 3), 3)
+    expected = ensemble.train(KEYS[:3], state, resampled, shared(y[sampled[1]], 3), 3)
     np.testing.assert_allclose(result.parameters[1], expected.parameters[1], atol=2e-6)
 
 
@@ -172,8 +175,8 @@ def test_only_ratios_of_weights_matter():
     X, y = rows()
     ensemble, weight = learner(), np.linspace(1, 2, N_ROWS)
     data, scaled = (TrainingData.from_rows(X, w) for w in (weight, 4 * weight))
-    state = ensemble.init(KEY, 3, data)
-    first, second = (ensemble.train(KEY, state, d, shared(y, 3), 3) for d in (data, scaled))
+    state = ensemble.init(KEYS[:3], data)
+    first, second = (ensemble.train(KEYS[:3], state, d, shared(y, 3), 3) for d in (data, scaled))
     assert_same_bits(first, second)
 
 
@@ -265,13 +268,12 @@ def test_random_networks_get_a_key_of_their_own_at_every_step():
         RandomGradient(), learning_rate=1.0, batch_size=16, optimiser=optax.identity(),
         members_per_block=3,
     )  # fmt: skip
-    start = ensemble.init(KEY, 3, data)
-    end = ensemble.train(KEY, start, data, shared(y, 3), 2)
+    start = ensemble.init(KEYS[:3], data)
+    end = ensemble.train(KEYS[:3], start, data, shared(y, 3), 2)
     for member in range(3):
         draws = []
         for epoch in range(2):
-            key_epoch = jax.random.fold_in(jax.random.fold_in(KEY, member), epoch)
-            key_loss = jax.random.split(key_epoch)[1]
+            key_loss = jax.random.fold_in(jax.random.wrap_key_data(KEYS[member]), epoch)
             draws += [jax.random.normal(jax.random.fold_in(key_loss, step)) for step in range(4)]
         np.testing.assert_allclose(end.parameters[member, 0], -sum(draws), rtol=1e-5)
 
@@ -279,27 +281,27 @@ def test_random_networks_get_a_key_of_their_own_at_every_step():
 def test_a_loss_that_is_not_finite_names_member_and_step():
     X, y = rows()
     data, ensemble = TrainingData.from_rows(X), learner()
-    state = ensemble.init(KEY, 5, data)
+    state = ensemble.init(KEYS[:5], data)
     targets = np.array(shared(y, 5))
     targets[4, 17] = np.inf
     with pytest.raises(TrainingDivergedError, match=r"member 4 was not at step [0-3] \(epoch 0\)"):
-        ensemble.train(KEY, state, data, targets, 2)
+        ensemble.train(KEYS[:5], state, data, targets, 2)
 
 
 def test_weights_that_are_not_finite_after_the_last_step_are_an_error():
     X, y = rows(16)  # one step an epoch: its loss is finite, the weights after it are not
     data = TrainingData.from_rows(X)
     ensemble = learner(learning_rate=3e38, optimiser=optax.identity())
-    state = ensemble.init(KEY, 3, data)
+    state = ensemble.init(KEYS[:3], data)
     with pytest.raises(TrainingDivergedError, match=r"member 0 was not at step 0 \(epoch 0\)"):
-        ensemble.train(KEY, state, data, shared(1e3 * y, 3), 1)
+        ensemble.train(KEYS[:3], state, data, shared(1e3 * y, 3), 1)
 
 
 def test_progress_counts_every_member_epoch():
     X, y = rows()
     data, ensemble = TrainingData.from_rows(X), learner()
-    state, done = ensemble.init(KEY, 5, data), []
-    ensemble.train(KEY, state, data, shared(y, 5), 6, progress=done.append)
+    state, done = ensemble.init(KEYS[:5], data), []
+    ensemble.train(KEYS[:5], state, data, shared(y, 5), 6, progress=done.append)
     assert sum(done) == 5 * 6
 
 

@@ -43,11 +43,13 @@ class Reciting:
 
 
 class BootstrappedSettings(bootstrapped_deep_ensemble.Settings):
-    learner = Reciting()
+    def learner(self) -> Reciting:
+        return Reciting()
 
 
 class DeepSettings(deep_ensemble.Settings):
-    learner = Reciting()
+    def learner(self) -> Reciting:
+        return Reciting()
 
 
 def reciting(means, variances):

@@ -1,5 +1,7 @@
 """From the user's `random_state` to keys, and from keys to NumPy's generators: once each."""
 
+from typing import TypeAlias
+
 import jax
 import numpy as np
 from jaxtyping import Int, PRNGKeyArray, UInt32
@@ -7,6 +9,9 @@ from sklearn.utils import check_random_state
 
 # Whatever the user's default is: keys are made of two words here, and results do not depend on it.
 IMPLEMENTATION = "threefry2x32"
+
+MemberKeys: TypeAlias = UInt32[np.ndarray, "member 2"]
+"""A key for each member, as its two words: arrays of keys would compile programs to be sliced."""
 
 
 def key_from(random_state: int | np.random.RandomState | None) -> PRNGKeyArray:
@@ -19,7 +24,17 @@ def split_on_host(key: PRNGKeyArray, n: int) -> list[PRNGKeyArray]:
     return [_key(words) for words in _sequence(key).generate_state(2 * n).reshape(n, 2)]
 
 
-def generator_from(key: PRNGKeyArray, *path: int) -> np.random.Generator:
+def member_keys(key: PRNGKeyArray, n_members: int) -> MemberKeys:
+    """A key for each member, as its two words: member i's from the key and i alone."""
+    return np.stack([_sequence(key, i).generate_state(2) for i in range(n_members)])
+
+
+def further_keys(keys: MemberKeys, purpose: int) -> MemberKeys:
+    """New keys, each from the old one and the purpose alone."""
+    return np.stack([_sequence(key, purpose).generate_state(2) for key in keys])
+
+
+def generator_from(key: PRNGKeyArray | UInt32[np.ndarray, "2"], *path: int) -> np.random.Generator:
     """A NumPy generator for host-side draws; `path` tells streams of one key apart.
 
     NumPy draws any number of values without compiling a program for that number.
@@ -31,6 +46,6 @@ def _key(words: UInt32[np.ndarray, "2"] | Int[np.ndarray, "2"]) -> PRNGKeyArray:
     return jax.random.wrap_key_data(jax.device_put(words.astype(np.uint32)), impl=IMPLEMENTATION)
 
 
-def _sequence(key: PRNGKeyArray, *path: int) -> np.random.SeedSequence:
-    words = np.asarray(jax.random.key_data(key)).tolist()
-    return np.random.SeedSequence([*words, *path])
+def _sequence(key: PRNGKeyArray | UInt32[np.ndarray, "2"], *path: int) -> np.random.SeedSequence:
+    words = key if isinstance(key, np.ndarray) else np.asarray(jax.random.key_data(key))
+    return np.random.SeedSequence([*words.tolist(), *path])

@@ -30,16 +30,19 @@ class Standardiser:
     y_scale: float
 
     @classmethod
-    def from_data(
+    def for_each(
         cls,
         X: Float[np.ndarray, "row feature"],
-        y: Float64[np.ndarray, " row"],
+        targets: Float64[np.ndarray, "set row"],
         sample_weight: Float64[np.ndarray, " row"] | None = None,
-    ) -> "Standardiser":
-        """From (weighted) training data."""
+    ) -> "list[Standardiser]":
+        """One for each of some (weighted) data sets with the same inputs."""
         of_X = _scaler(X, sample_weight)
-        of_y = _scaler(y[:, None], sample_weight)
-        return cls(of_X.mean_, of_X.scale_, float(of_y.mean_[0]), float(of_y.scale_[0]))
+        of_targets = [_scaler(y[:, None], sample_weight) for y in targets]
+        return [
+            cls(of_X.mean_, of_X.scale_, float(of_y.mean_[0]), float(of_y.scale_[0]))
+            for of_y in of_targets
+        ]
 
     def inputs(self, X: Float[np.ndarray, "row feature"]) -> Float32[np.ndarray, "row feature"]:
         """Standardised inputs for the networks."""

@@ -1,5 +1,6 @@
 """Algorithm 1 of the paper, written once, against the Learner protocol."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
@@ -8,23 +9,35 @@ import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
 from confide.learners import Learner, Progress, TrainingData
-from confide.randomness import generator_from, split_on_host
+from confide.randomness import (
+    MemberKeys,
+    further_keys,
+    generator_from,
+    member_keys,
+    split_on_host,
+)
 
 State = TypeVar("State")
 
 
 class Keys(NamedTuple):
-    """One key a purpose, so that a new draw in one place leaves the others unchanged."""
+    """A key for each member and purpose, so that a new draw in one place changes no other."""
 
-    initialisation: PRNGKeyArray
-    training: PRNGKeyArray
-    simulation: PRNGKeyArray
-    retraining: PRNGKeyArray
+    initialisation: MemberKeys
+    training: MemberKeys
+    simulation: MemberKeys
+    retraining: MemberKeys
 
     @classmethod
-    def from_key(cls, key: PRNGKeyArray) -> "Keys":
-        """Keys for all purposes."""
-        return cls(*split_on_host(key, 4))
+    def from_key(cls, key: PRNGKeyArray, n_members: int) -> "Keys":
+        """Keys for all members and purposes; member i's depend on the key and i alone."""
+        return cls(*(member_keys(purpose, n_members) for purpose in split_on_host(key, 4)))
+
+    @classmethod
+    def from_keys(cls, keys: Sequence[PRNGKeyArray], n_members: int) -> "Keys":
+        """Those of the members of several ensembles, one after the other."""
+        each = [cls.from_key(key, n_members) for key in keys]
+        return cls(*(np.concatenate(purpose) for purpose in zip(*each, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -73,29 +86,37 @@ class BootstrappedEnsemble(Generic[State]):
     location: Float64[np.ndarray, " retrained"]
     scale: Float64[np.ndarray, " retrained"]
 
+    def part(self, members: slice) -> "BootstrappedEnsemble[State]":
+        """Some of the members, with their retrainings."""
+        n_members = len(jax.tree.leaves(self.members)[0])
+        index = np.arange(len(self.location)).reshape(-1, n_members)[:, members].ravel()
+        return BootstrappedEnsemble(
+            members=jax.tree.map(lambda leaf: leaf[members], self.members),
+            retrained=jax.tree.map(lambda leaf: leaf[index], self.retrained),
+            location=self.location[index],
+            scale=self.scale[index],
+        )
+
 
 def train_ensemble(
     keys: Keys,
     learner: Learner[State],
     data: TrainingData,
-    targets: Float[np.ndarray, " row"],
-    n_members: int,
+    targets: Float[np.ndarray, "member row"],
     epochs: int,
     *,
     progress: Progress | None = None,
 ) -> State:
     """A deep ensemble: members that differ in initialisation and order of the data alone."""
-    state = learner.init(keys.initialisation, n_members, data)
-    shared = np.broadcast_to(targets, (n_members, len(targets)))
-    return learner.train(keys.training, state, data, shared, epochs, progress=progress)
+    state = learner.init(keys.initialisation, data)
+    return learner.train(keys.training, state, data, targets, epochs, progress=progress)
 
 
 def bootstrapped_ensemble(
     keys: Keys,
     learner: Learner[State],
     data: TrainingData,
-    targets: Float[np.ndarray, " row"],
-    n_members: int,
+    targets: Float[np.ndarray, "member row"],
     bootstrap: Bootstrap,
     *,
     progress: Progress | None = None,
@@ -106,11 +127,10 @@ def bootstrapped_ensemble(
     """
     # Line 3: train, keeping the state (weights and optimiser) at the snapshot.
     snapshot = train_ensemble(
-        keys, learner, data, targets, n_members, bootstrap.snapshot_epoch, progress=progress
+        keys, learner, data, targets, bootstrap.snapshot_epoch, progress=progress
     )
-    shared = np.broadcast_to(targets, (n_members, len(targets)))
     epochs = bootstrap.repeated_epochs
-    members = learner.train(keys.training, snapshot, data, shared, epochs, progress=progress)
+    members = learner.train(keys.training, snapshot, data, targets, epochs, progress=progress)
 
     # Line 4: simulate new targets from the members' own predictions.
     simulated = simulated_targets(
@@ -127,27 +147,30 @@ def bootstrapped_ensemble(
     start = snapshot
     if bootstrap.optimiser == "fresh":
         start = learner.with_fresh_optimiser(snapshot)  # type: ignore[attr-defined]
-    start = repeat_members(start, n_members, bootstrap.n_retrains)
-    retrained = learner.train(keys.retraining, start, data, simulated, epochs, progress=progress)
+    start = repeat_members(start, len(targets), bootstrap.n_retrains)
+    retraining = [further_keys(keys.retraining, b) for b in range(bootstrap.n_retrains)]
+    retrained = learner.train(
+        np.concatenate(retraining), start, data, simulated, epochs, progress=progress
+    )
     return BootstrappedEnsemble(
         members, retrained, location.astype(np.float64), scale.astype(np.float64)
     )
 
 
 def simulated_targets(
-    key: PRNGKeyArray,
+    keys: MemberKeys,
     mean: Float[np.ndarray, "member row"],
     variance: Float[np.ndarray, "member row"],
     n_retrains: int,
 ) -> Float[np.ndarray, "retrained row"]:
     r"""New targets $Y_{\mathrm{new}} \sim \mathcal N(\hat f_i(X), \hat\sigma_i^2(X))$, line 4.
 
-    Those of member i in retraining b depend on the key, i and b alone.
+    Those of member i in retraining b depend on its key and b alone.
     """
     n_members, n_rows = mean.shape
     targets = np.empty((n_retrains * n_members, n_rows), np.float32)
     for row, (b, i) in enumerate(np.ndindex(n_retrains, n_members)):
-        generator_from(key, b, i).standard_normal(out=targets[row], dtype=np.float32)
+        generator_from(keys[i], b).standard_normal(out=targets[row], dtype=np.float32)
         targets[row] *= np.sqrt(variance[i])
         targets[row] += mean[i]
     return targets

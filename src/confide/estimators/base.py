@@ -44,8 +44,13 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         X, y, weight = checked_training_data(self, X, y, sample_weight)
         total = self.method.member_epochs(settings)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
-            self.fitted_ = self.method.fit(
-                key_from(self.random_state), X, y, settings, sample_weight=weight, progress=progress
+            (self.fitted_,) = self.method.fit(
+                [key_from(self.random_state)],
+                X,
+                y[None],
+                settings,
+                sample_weight=weight,
+                progress=progress,
             )
         return self
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import jax
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, UInt32
 
 from confide.learners.blocks import Worker, padded_block, run_in_blocks, slices
 from confide.learners.data import TrainingData, padded
@@ -23,6 +23,8 @@ from confide.learners.loop import (
 )
 from confide.learners.objective import Objective
 from confide.learners.protocol import Progress
+from confide.learners.shuffle import grid
+from confide.randomness import MemberKeys
 
 # The most members in one `vmap`: the largest block tried, and the fastest (benchmarks/README.md).
 MOST_MEMBERS_PER_BLOCK = 8
@@ -75,20 +77,18 @@ class NetworkEnsemble:
     optimiser: optax.GradientTransformation = field(default_factory=adam)
     members_per_block: int = MOST_MEMBERS_PER_BLOCK
 
-    def init(self, key: PRNGKeyArray, n_members: int, data: TrainingData) -> MemberState:
-        """Untrained members; member i from the key and i alone."""
+    def init(self, keys: MemberKeys, data: TrainingData) -> MemberState:
+        """Untrained members, each from its own key."""
 
         def init_block(worker: Worker, members: slice) -> MemberState:
-            index = self._member_index(members)
-            return _init_block(
-                self.objective, self.optimiser, data.X.shape[1], *worker.put((key, index))
-            )
+            block = worker.put(padded_block(keys, members, self.members_per_block))
+            return _init_block(self.objective, self.optimiser, data.X.shape[1], block)
 
-        return self._over_members(init_block, n_members)
+        return self._over_members(init_block, len(keys))
 
     def train(
         self,
-        key: PRNGKeyArray,
+        keys: MemberKeys,
         state: MemberState,
         data: TrainingData,
         targets: Float[np.ndarray, "member row"],
@@ -103,8 +103,9 @@ class NetworkEnsemble:
         learning_rate = np.float32(self.learning_rate)
 
         def train_block(worker: Worker, members: slice) -> MemberState:
-            key_here, index = worker.put((key, self._member_index(members)))
-            block = worker.put(padded_block(state, members, self.members_per_block))
+            keys_here, block = worker.put(
+                padded_block((keys, state), members, self.members_per_block)
+            )
             rows = worker.put(self._rows(data, targets, members))
             for done in range(0, epochs, epochs_per_call):
                 n_epochs = min(epochs_per_call, epochs - done)
@@ -114,8 +115,7 @@ class NetworkEnsemble:
                         self.optimiser,
                         batch_size,
                         learning_rate,
-                        key_here,
-                        index,
+                        keys_here,
                         block,
                         rows,
                         np.int32(n_epochs),
@@ -179,9 +179,6 @@ class NetworkEnsemble:
             *states,
         )
 
-    def _member_index(self, members: slice) -> Int[np.ndarray, " member"]:
-        return np.arange(members.start, members.start + self.members_per_block, dtype=np.int32)
-
     def _rows(
         self, data: TrainingData, targets: Float[np.ndarray, "member row"], members: slice
     ) -> MemberRows:
@@ -194,6 +191,7 @@ class NetworkEnsemble:
             weight=data.weight,
             seen=None if data.member_rows is None else block(data.member_rows),
             n_rows=np.int32(data.n_rows),
+            sides=grid(data.n_rows),
         )
 
 
@@ -204,13 +202,9 @@ def _init_block(
     objective: Objective,
     optimiser: optax.GradientTransformation,
     n_features: int,
-    key: PRNGKeyArray,
-    index: Int[Array, " member"],
+    keys: UInt32[Array, "member 2"],
 ) -> MemberState:
-    def init(i: Int[Array, ""]) -> MemberState:
-        return init_member(objective, optimiser, jax.random.fold_in(key, i), n_features)
-
-    return jax.vmap(init)(index)
+    return jax.vmap(lambda key: init_member(objective, optimiser, key, n_features))(keys)
 
 
 @functools.partial(
@@ -221,21 +215,19 @@ def _train_block(
     optimiser: optax.GradientTransformation,
     batch_size: int,
     learning_rate: Float[Array, ""],
-    key: PRNGKeyArray,
-    index: Int[Array, " member"],
+    keys: UInt32[Array, "member 2"],
     state: MemberState,
     rows: MemberRows,
     epochs: Int[Array, ""],
 ) -> MemberState:
-    def train(i: Int[Array, ""], state: MemberState, rows: MemberRows) -> MemberState:
-        key_member = jax.random.fold_in(key, i)
+    def train(key: UInt32[Array, "2"], state: MemberState, rows: MemberRows) -> MemberState:
         return train_member(
-            objective, optimiser, learning_rate, batch_size, key_member, state, rows, epochs
+            objective, optimiser, learning_rate, batch_size, key, state, rows, epochs
         )
 
     seen_axis = None if rows.seen is None else 0
-    per_member = MemberRows(X=None, y=0, weight=None, seen=seen_axis, n_rows=None)
-    return jax.vmap(train, in_axes=(0, 0, per_member))(index, state, rows)
+    per_member = MemberRows(X=None, y=0, weight=None, seen=seen_axis, n_rows=None, sides=None)
+    return jax.vmap(train, in_axes=(0, 0, per_member))(keys, state, rows)
 
 
 @functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)

@@ -12,10 +12,11 @@ import jax
 import jax.numpy as jnp
 import optax
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree, UInt32
 
 from confide.learners.objective import Objective
-from confide.learners.shuffle import grid, permutation
+from confide.learners.shuffle import permutation, round_keys
+from confide.randomness import IMPLEMENTATION
 
 # Rows whose order is held at once, so that a long table costs no memory for it.
 STRETCH = 16_384
@@ -47,16 +48,17 @@ class MemberRows(NamedTuple):
     weight: Any  # Float[Array, " padded"]
     seen: Any  # Int[Array, " padded"], which rows in which order, or None for all
     n_rows: Any  # Int[Array, ""]
+    sides: Any  # Grid, of the shuffle
 
 
 def init_member(
     objective: Objective,
     optimiser: optax.GradientTransformation,
-    key: PRNGKeyArray,
+    key: UInt32[Array, "2"],
     n_features: int,
 ) -> MemberState:
     """One untrained member."""
-    parameters, _ = ravel_pytree(objective.network(key, n_features))
+    parameters, _ = ravel_pytree(objective.network(_as_key(key), n_features))
     return fresh_state(optimiser, parameters)
 
 
@@ -78,7 +80,7 @@ def train_member(
     optimiser: optax.GradientTransformation,
     learning_rate: Float[Array, ""],
     batch_size: int,
-    key: PRNGKeyArray,
+    key: UInt32[Array, "2"],
     state: MemberState,
     rows: MemberRows,
     epochs: Int[Array, ""],
@@ -94,7 +96,6 @@ def train_member(
     n_stretches = (n_batches + batches_per_stretch - 1) // batches_per_stretch
     in_stretch = jnp.arange(batches_per_stretch * batch_size)
     in_batch = jnp.arange(batch_size)
-    sides = grid(rows.n_rows, at_most=rows.X.shape[0])
 
     def one_step(
         key_loss: PRNGKeyArray,
@@ -128,12 +129,13 @@ def train_member(
         )
 
     def one_epoch(_: Int[Array, ""], state: MemberState) -> MemberState:
-        key_order, key_loss = jax.random.split(jax.random.fold_in(key, state.epoch))
+        keys_order = round_keys(key, state.epoch, at_most=rows.X.shape[0])
+        key_loss = jax.random.fold_in(_as_key(key), state.epoch)
 
         def one_stretch(stretch: Int[Array, ""], state: MemberState) -> MemberState:
             first = stretch * batches_per_stretch
             positions = first * batch_size + in_stretch
-            order = permutation(key_order, rows.n_rows, sides, positions)
+            order = permutation(keys_order, rows.n_rows, rows.sides, positions)
             if rows.seen is not None:
                 order = rows.seen[order]
 
@@ -163,6 +165,10 @@ def unravel(
 def n_parameters(objective: Objective, n_features: int) -> int:
     """The number of weights of one member."""
     return sum(leaf.size for leaf in jax.tree.leaves(_shapes(objective, n_features)))
+
+
+def _as_key(words: UInt32[Array, "2"]) -> PRNGKeyArray:
+    return jax.random.wrap_key_data(words, impl=IMPLEMENTATION)
 
 
 def _shapes(objective: Objective, n_features: int) -> PyTree:

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float
 
 from confide.learners.data import TrainingData
+from confide.randomness import MemberKeys
 
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of member-epochs just finished, possibly from a worker thread."""
@@ -23,13 +24,13 @@ class Learner(Protocol[State]):
     assignment, and training never changes the state it was given.
     """
 
-    def init(self, key: PRNGKeyArray, n_members: int, data: TrainingData) -> State:
-        """Untrained members; member i depends on the key and i, not on `n_members`."""
+    def init(self, keys: MemberKeys, data: TrainingData) -> State:
+        """Untrained members, as many as there are keys, each from its own."""
         ...
 
     def train(
         self,
-        key: PRNGKeyArray,
+        keys: MemberKeys,
         state: State,
         data: TrainingData,
         targets: Float[np.ndarray, "member row"],
@@ -39,7 +40,7 @@ class Learner(Protocol[State]):
     ) -> State:
         """The members trained on for some epochs, each on its own row of `targets`.
 
-        With the same key, training for a + b epochs equals training for a and then for b.
+        With the same keys, training for a + b epochs equals training for a and then for b.
         """
         ...
 

@@ -1,8 +1,9 @@
 """Methods of interval regression, one file each, all with the same doors.
 
 A method is a module with `NAME`, `Settings` (a frozen dataclass that refuses nonsense), `Fitted`
-(an immutable value), `member_epochs(settings)`, `fit(key, X, y, settings)`, `predict(fitted, X)`,
-`to_arrays(fitted)` and `from_arrays(arrays, settings, n_features)`, in that order.
+(an immutable value), `member_epochs(settings)`, `fit(keys, X, targets, settings)` (one data set for
+each key, all with the same inputs, trained side by side), `predict(fitted, X)`, `to_arrays(fitted)`
+and `from_arrays(arrays, settings, n_features)`, in that order.
 """
 
 from confide.methods import bootstrapped_deep_ensemble, deep_ensemble

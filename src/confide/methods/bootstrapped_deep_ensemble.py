@@ -1,5 +1,6 @@
 """Bootstrapped Deep Ensembles (Sluijterman, Cator and Heskes): Algorithms 1 and 2 of the paper."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,8 +10,8 @@ from jaxtyping import Float, Float64, PRNGKeyArray
 from confide.arrays import Arrays, checked_array
 from confide.bootstrap import Bootstrap, BootstrappedEnsemble, Keys, bootstrapped_ensemble
 from confide.errors import is_number
-from confide.learners import MemberState, Progress, TrainingData
-from confide.methods.rows import in_row_blocks, member_state, parameters_of
+from confide.learners import MemberState, Progress
+from confide.methods.members import in_row_blocks, member_state, parameters_of, prepared
 from confide.methods.settings import EnsembleSettings, require_choice, require_whole
 from confide.prediction import Prediction
 from confide.standardise import Standardiser
@@ -101,33 +102,36 @@ def member_epochs(settings: Settings) -> int:
 
 
 def fit(
-    key: PRNGKeyArray,
+    keys: Sequence[PRNGKeyArray],
     X: Float[np.ndarray, "row feature"],
-    y: Float64[np.ndarray, " row"],
+    targets: Float64[np.ndarray, "set row"],
     settings: Settings,
     *,
     sample_weight: Float64[np.ndarray, " row"] | None = None,
+    members_per_block: int | None = None,
     progress: Progress | None = None,
-) -> Fitted:
+) -> list[Fitted]:
     """Trains the members, and retrains them on targets simulated from themselves."""
-    standardiser = Standardiser.from_data(X, y, sample_weight)
-    data = TrainingData.from_blocks(standardiser.input_blocks(X), X.shape, sample_weight)
-    ensemble = bootstrapped_ensemble(
-        Keys.from_key(key),
-        settings.learner,
+    n_members = settings.n_members
+    standardisers, data, member_targets = prepared(X, targets, n_members, sample_weight)
+    ensembles = bootstrapped_ensemble(
+        Keys.from_keys(keys, n_members),
+        settings.learner(members_per_block),
         data,
-        standardiser.targets(y),
-        settings.n_members,
+        member_targets,
         settings.bootstrap,
         progress=progress,
     )
-    return Fitted(settings, standardiser, ensemble)
+    return [
+        Fitted(settings, standardiser, ensembles.part(slice(j * n_members, (j + 1) * n_members)))
+        for j, standardiser in enumerate(standardisers)
+    ]
 
 
 def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     """Mean, both laws and the three variances for each row."""
     standardiser, n_members = fitted.standardiser, fitted.settings.n_members
-    learner, ensemble = fitted.settings.learner, fitted.ensemble
+    learner, ensemble = fitted.settings.learner(), fitted.ensemble
 
     def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
         inputs = standardiser.inputs(X_block)
@@ -174,7 +178,7 @@ def to_arrays(fitted: Fitted) -> Arrays:
 
 def from_arrays(arrays: Arrays, settings: Settings, n_features: int) -> Fitted:
     """A fitted method from a model file's arrays, checked."""
-    learner, n_members = settings.learner, settings.n_members
+    learner, n_members = settings.learner(), settings.n_members
     n_retrained = n_members * settings.n_retrains
     scale = checked_array(arrays, "retrained_scale", (n_retrained,), np.float64)
     if not np.all(scale > 0):

@@ -1,5 +1,6 @@
 """Deep Ensembles (Lakshminarayanan et al. 2017): their mixture, and the law it implies."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,8 +8,14 @@ from jaxtyping import Float, Float64, PRNGKeyArray
 
 from confide.arrays import Arrays
 from confide.bootstrap import Keys, train_ensemble
-from confide.learners import MemberState, Progress, TrainingData
-from confide.methods.rows import in_row_blocks, member_state, parameters_of
+from confide.learners import MemberState, Progress
+from confide.methods.members import (
+    in_row_blocks,
+    member_state,
+    members_of,
+    parameters_of,
+    prepared,
+)
 from confide.methods.settings import EnsembleSettings
 from confide.prediction import Prediction
 from confide.standardise import Standardiser
@@ -44,33 +51,36 @@ def member_epochs(settings: Settings) -> int:
 
 
 def fit(
-    key: PRNGKeyArray,
+    keys: Sequence[PRNGKeyArray],
     X: Float[np.ndarray, "row feature"],
-    y: Float64[np.ndarray, " row"],
+    targets: Float64[np.ndarray, "set row"],
     settings: Settings,
     *,
     sample_weight: Float64[np.ndarray, " row"] | None = None,
+    members_per_block: int | None = None,
     progress: Progress | None = None,
-) -> Fitted:
+) -> list[Fitted]:
     """Trains the members."""
-    standardiser = Standardiser.from_data(X, y, sample_weight)
-    data = TrainingData.from_blocks(standardiser.input_blocks(X), X.shape, sample_weight)
+    n_members = settings.n_members
+    standardisers, data, member_targets = prepared(X, targets, n_members, sample_weight)
     members = train_ensemble(
-        Keys.from_key(key),
-        settings.learner,
+        Keys.from_keys(keys, n_members),
+        settings.learner(members_per_block),
         data,
-        standardiser.targets(y),
-        settings.n_members,
+        member_targets,
         settings.max_epochs,
         progress=progress,
     )
-    return Fitted(settings, standardiser, members)
+    return [
+        Fitted(settings, standardiser, members_of(members, j, n_members))
+        for j, standardiser in enumerate(standardisers)
+    ]
 
 
 def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     """Mean, both laws and the variances that a deep ensemble knows of, for each row."""
     standardiser, n_members = fitted.standardiser, fitted.settings.n_members
-    learner = fitted.settings.learner
+    learner = fitted.settings.learner()
 
     def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
         means, variances = learner.predict(fitted.members, standardiser.inputs(X_block))
@@ -107,5 +117,5 @@ def from_arrays(arrays: Arrays, settings: Settings, n_features: int) -> Fitted:
     return Fitted(
         settings,
         Standardiser.from_arrays(arrays, n_features),
-        member_state(arrays, "members", settings.n_members, settings.learner, n_features),
+        member_state(arrays, "members", settings.n_members, settings.learner(), n_features),
     )

@@ -56,9 +56,8 @@ class EnsembleSettings:
         if self.n_jobs is not None and self.n_jobs != -1:
             require_whole("n_jobs", self.n_jobs, "It is a number of threads; None uses all cores.")
 
-    @property
-    def learner(self) -> NetworkEnsemble:
-        """The learner that these settings describe."""
+    def learner(self, members_per_block: int | None = None) -> NetworkEnsemble:
+        """The learner that these settings describe; by default for one ensemble by itself."""
         penalty = -1.0 if self.l2_penalty is None else self.l2_penalty
         sizes = tuple(int(size) for size in self.hidden_layer_sizes)
         return NetworkEnsemble(
@@ -66,7 +65,7 @@ class EnsembleSettings:
             learning_rate=float(self.learning_rate),
             batch_size=int(self.batch_size),
             n_threads=None if self.n_jobs == -1 else self.n_jobs,
-            members_per_block=balanced_block(int(self.n_members)),
+            members_per_block=members_per_block or balanced_block(int(self.n_members)),
         )
 
 
