@@ -6,6 +6,7 @@ networks are compiled once.
 
 import os
 
+import jax
 import jaxtyping
 import numpy as np
 import pandas as pd
@@ -71,3 +72,17 @@ def without_type_checker():
     jaxtyping.config.update("jaxtyping_disable", True)  # noqa: FBT003
     yield
     jaxtyping.config.update("jaxtyping_disable", before)
+
+
+@pytest.fixture
+def compilations():
+    """A list that grows by one with every program that XLA compiles."""
+    counted = []
+
+    def listener(event, duration, **_):
+        if event == "/jax/core/compile/backend_compile_duration":
+            counted.append(duration)
+
+    jax.monitoring.register_event_duration_secs_listener(listener)
+    yield counted
+    jax.monitoring.unregister_event_duration_listener(listener)

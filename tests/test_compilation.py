@@ -4,25 +4,10 @@ import json
 import subprocess
 import sys
 
-import jax
 import numpy as np
 import pytest
 
 from confide import BootstrappedDeepEnsembleRegressor
-
-
-@pytest.fixture
-def compilations():
-    """A list that grows by one with every program that XLA compiles."""
-    counted = []
-
-    def listener(event, duration, **_):
-        if event == "/jax/core/compile/backend_compile_duration":
-            counted.append(duration)
-
-    jax.monitoring.register_event_duration_secs_listener(listener)
-    yield counted
-    jax.monitoring.unregister_event_duration_listener(listener)
 
 
 def fit(n_rows: int, **settings) -> BootstrappedDeepEnsembleRegressor:

@@ -16,10 +16,9 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
+from confide.estimators import ESTIMATORS
 
-both_classes = pytest.mark.parametrize(
-    "estimator_class", [BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor]
-)
+both_classes = pytest.mark.parametrize("estimator_class", ESTIMATORS.values(), ids=ESTIMATORS)
 
 EXPECTED_TO_FAIL = {
     "check_sample_weight_equivalence_on_dense_data": (

@@ -8,7 +8,14 @@ from importlib.metadata import version
 
 from confide.compilation import enable_compilation_cache
 from confide.errors import ModelFileError, NoSuchIntervalError
-from confide.estimators import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor, load
+from confide.estimators import (
+    BootstrappedDeepEnsembleRegressor,
+    ConcreteDropoutRegressor,
+    DeepEnsembleRegressor,
+    NaiveBootstrapRegressor,
+    QualityDrivenEnsembleRegressor,
+    load,
+)
 from confide.learners import TrainingDivergedError
 from confide.prediction import Prediction
 
@@ -16,10 +23,13 @@ __version__ = version("confide")
 
 __all__ = [
     "BootstrappedDeepEnsembleRegressor",
+    "ConcreteDropoutRegressor",
     "DeepEnsembleRegressor",
     "ModelFileError",
+    "NaiveBootstrapRegressor",
     "NoSuchIntervalError",
     "Prediction",
+    "QualityDrivenEnsembleRegressor",
     "TrainingDivergedError",
     "__version__",
     "enable_compilation_cache",

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from confide.errors import NoSuchIntervalError, is_number, nearest
-from confide.uncertainty import Law
+from confide.uncertainty import Law, LevelLaw
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,25 +23,31 @@ class Prediction:
 
     Attributes:
         mean: the ensemble's prediction.
-        aleatoric_variance: noise of the target itself.
+        aleatoric_variance: noise of the target itself, or None where the method has no variances.
         epistemic_variance: variance of `mean` as an estimate of the true function, by the method's
-            own account.
+            own account, or None likewise.
         prediction_law: the law of a new observation.
         confidence_law: the law of the true function's value, or None where the method has none.
         classical_variance: part that is due to finite data, or None where it is not estimated.
         optimisation_variance: variance of one member due to random training (undivided), or None
-            for a single network.
+            where it is not told apart.
         n_members: the number of members.
+        without_confidence: why there is no confidence interval, and what to do.
     """
 
     mean: Row
-    aleatoric_variance: Row
-    epistemic_variance: Row
-    prediction_law: Law
+    aleatoric_variance: Row | None
+    epistemic_variance: Row | None
+    prediction_law: Law | LevelLaw
     confidence_law: Law | None
     classical_variance: Row | None
     optimisation_variance: Row | None
     n_members: int
+    without_confidence: str = (
+        "A confidence interval needs at least two members, and this is a single network: nothing "
+        "tells how far training by chance has moved it. Ask for kind='prediction', or fit with "
+        "`n_members` of 2 or more."
+    )
 
     def __len__(self) -> int:
         return len(self.mean)
@@ -49,7 +55,8 @@ class Prediction:
     @property
     def total_variance(self) -> Row:
         """Aleatoric plus epistemic variance."""
-        return self.aleatoric_variance + self.epistemic_variance
+        aleatoric, epistemic = self._variances
+        return aleatoric + epistemic
 
     @property
     def shares(self) -> dict[str, Row]:
@@ -57,14 +64,27 @@ class Prediction:
 
         Random training is what finite data leave of the epistemic variance: for a bootstrapped
         ensemble `optimisation_variance / n_members`, as in Eq. (2); for a deep ensemble all of it.
-        A method that does not estimate a source has no entry for it.
+        A method that does not tell the two apart has one share, "epistemic", for both; one that
+        estimates neither has none.
         """
-        parts = {"aleatoric": self.aleatoric_variance}
+        aleatoric, epistemic = self._variances
+        parts, rest = {"aleatoric": aleatoric}, epistemic
         if self.classical_variance is not None:
             parts["classical"] = self.classical_variance
-        if self.n_members > 1:
-            parts["optimisation"] = self.epistemic_variance - parts.get("classical", 0.0)
-        return {name: part / self.total_variance for name, part in parts.items()}
+            rest = epistemic - self.classical_variance
+        if self.confidence_law is not None:
+            name = "epistemic" if self.optimisation_variance is None else "optimisation"
+            parts[name] = rest
+        return {name: part / (aleatoric + epistemic) for name, part in parts.items()}
+
+    @property
+    def _variances(self) -> tuple[Row, Row]:
+        if self.aleatoric_variance is None or self.epistemic_variance is None:
+            raise NoSuchIntervalError(
+                "This method bounds a new observation without a variance of it. Ask for its "
+                "prediction interval instead."
+            )
+        return self.aleatoric_variance, self.epistemic_variance
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Float64[np.ndarray, "row 2"]:
         """Bounds that hold the true function's value with that confidence, for each row."""
@@ -80,7 +100,7 @@ class Prediction:
         half_width = law.half_width(checked_level(confidence_level))
         return np.stack([law.location - half_width, law.location + half_width], axis=-1)
 
-    def law(self, kind: Kind) -> Law:
+    def law(self, kind: Kind) -> Law | LevelLaw:
         """The law behind the interval of the named kind."""
         if kind == "prediction":
             return self.prediction_law
@@ -90,11 +110,7 @@ class Prediction:
                 f"observation), got {kind!r}. {nearest(kind, ('confidence', 'prediction'))}"
             )
         if self.confidence_law is None:
-            raise NoSuchIntervalError(
-                "A confidence interval needs at least two members, and this is a single network: "
-                "nothing tells how far training by chance has moved it. Ask for "
-                "kind='prediction', or fit with `n_members` of 2 or more."
-            )
+            raise NoSuchIntervalError(self.without_confidence)
         return self.confidence_law
 
     def quantiles(
@@ -132,7 +148,7 @@ class Prediction:
         import pandas as pd  # here, because importing it takes longer than all of confide
 
         columns = {"mean": self.mean}
-        if self.confidence_law is not None:
+        if self.confidence_law is not None and self.epistemic_variance is not None:
             columns["mean_se"] = np.sqrt(self.epistemic_variance)
         for name, law in (("mean", self.confidence_law), ("obs", self.prediction_law)):
             if law is not None:

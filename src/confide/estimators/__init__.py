@@ -2,11 +2,22 @@
 
 from confide.estimators.base import EnsembleRegressor
 from confide.estimators.files import load
-from confide.estimators.regressors import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
+from confide.estimators.regressors import (
+    ESTIMATORS,
+    BootstrappedDeepEnsembleRegressor,
+    ConcreteDropoutRegressor,
+    DeepEnsembleRegressor,
+    NaiveBootstrapRegressor,
+    QualityDrivenEnsembleRegressor,
+)
 
 __all__ = [
+    "ESTIMATORS",
     "BootstrappedDeepEnsembleRegressor",
+    "ConcreteDropoutRegressor",
     "DeepEnsembleRegressor",
     "EnsembleRegressor",
+    "NaiveBootstrapRegressor",
+    "QualityDrivenEnsembleRegressor",
     "load",
 ]

@@ -2,20 +2,25 @@
 
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from confide.estimators.validation import checked_training_data, checked_X
+from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress
+from confide.learners.blocks import slices
 from confide.prediction import Kind, Prediction
 from confide.progress import progress_bar
 from confide.randomness import key_from
+
+# Targets (networks x rows) in one batch of many fits: some tens of megabytes.
+TARGETS_PER_BATCH = 8_000_000
 
 
 class EnsembleRegressor(RegressorMixin, BaseEstimator):
@@ -53,6 +58,56 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
                 progress=progress,
             )
         return self
+
+    def fit_many(
+        self,
+        X: ArrayLike,
+        targets: ArrayLike,
+        random_states: Sequence[int],
+        *,
+        progress: Progress | None = None,
+    ) -> "Iterator[EnsembleRegressor]":
+        """Fits to many data sets with the same inputs, all in one batch on all cores.
+
+        For simulations: far faster than a loop of fits. The numbers of a data set depend on its
+        targets and its random state alone, not on what is fitted beside it.
+
+        Args:
+            X: a table of numbers, the same for all.
+            targets: one row of targets for each data set.
+            random_states: a seed for each data set.
+            progress: called with the number of member-epochs just finished.
+
+        Yields:
+            A fitted copy of the estimator for each data set, in their order; as many are in memory
+            at once as a batch holds.
+        """
+        targets = np.asarray(targets, np.float64)
+        if targets.ndim != 2 or len(targets) != len(random_states):
+            raise ValueError(
+                f"`targets` must have one row for each of the {len(random_states)} random states, "
+                f"got shape {targets.shape}. Stack the targets of each data set as a row."
+            )
+        settings = self.settings()
+        for y in targets:
+            X_checked, _, _ = checked_training_data(self, X, y, None)
+        networks = settings.n_networks * X_checked.shape[0]
+        for batch in slices(len(targets), max(1, TARGETS_PER_BATCH // networks)):
+            fits = self.method.fit(
+                [key_from(seed) for seed in random_states[batch]],
+                X_checked,
+                targets[batch],
+                settings,
+                members_per_block=MOST_MEMBERS_PER_BLOCK,
+                progress=progress,
+            )
+            for seed, fitted in zip(random_states[batch], fits, strict=True):
+                copy = clone(self).set_params(random_state=seed)
+                copy.n_features_in_ = self.n_features_in_
+                if hasattr(self, "feature_names_in_"):
+                    copy.feature_names_in_ = self.feature_names_in_
+                copy.fitted_ = fitted
+                yield copy
 
     def predict(
         self, X: ArrayLike, return_std: bool = False

@@ -14,12 +14,10 @@ from safetensors.numpy import save as to_bytes
 from confide.arrays import Arrays
 from confide.errors import ModelFileError
 from confide.estimators.base import EnsembleRegressor
-from confide.estimators.regressors import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
+from confide.estimators.regressors import ESTIMATORS
 
 FORMAT = "confide model"
 FORMAT_VERSION = 1
-# The names a file may ask for. A file never names anything to import.
-ESTIMATORS = {c.__name__: c for c in (BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor)}
 
 
 def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -> None:
@@ -117,6 +115,7 @@ def _checked_header(path: Path, text: str) -> dict[str, Any]:
 
 
 def _estimator_class(header: dict[str, Any]) -> type[EnsembleRegressor]:
+    # Of the names we know: a file never names anything to import.
     name = header["estimator"]
     if not isinstance(name, str) or name not in ESTIMATORS:
         raise ValueError(f"there is no estimator {name!s}")

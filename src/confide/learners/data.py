@@ -24,7 +24,7 @@ class TrainingData:
     X: Float[Array, "padded feature"]
     weight: Float[Array, " padded"]
     n_rows: int
-    member_rows: Int[Array, "member padded"] | None = None
+    member_rows: Int[np.ndarray, "member padded"] | None = None
 
     @classmethod
     def from_rows(
@@ -54,7 +54,7 @@ class TrainingData:
         ones = np.ones(n_rows) if weight is None else weight / np.mean(weight)
         return cls(
             X=jax.device_put(X),
-            weight=padded(ones.astype(np.float32), axis=0),
+            weight=jax.device_put(padded(ones.astype(np.float32), axis=0)),
             n_rows=n_rows,
             member_rows=None if member_rows is None else padded(member_rows, axis=1),
         )
@@ -76,13 +76,16 @@ def bucket(n_rows: int) -> int:
     return -(-n_rows // step) * step
 
 
-def padded(rows: np.ndarray, *, axis: int) -> jax.Array:
-    """The array with zeros appended along the row axis up to the bucket."""
+def padded(rows: np.ndarray, *, axis: int) -> np.ndarray:
+    """The array with zeros appended along the row axis up to the bucket.
+
+    It stays NumPy's, which slices without compiling a program, until a device takes it over.
+    """
     n_rows = rows.shape[axis]
     shape = (*rows.shape[:axis], bucket(n_rows), *rows.shape[axis + 1 :])
     out = _aligned_zeros(shape, rows.dtype)
     out[(slice(None),) * axis + (slice(n_rows),)] = rows
-    return jax.device_put(out)
+    return out
 
 
 def _aligned_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:

@@ -237,7 +237,7 @@ def _predict_block(
     X: Float[Array, "row feature"],
 ) -> tuple[Float[Array, "member row"], Float[Array, "member row"]]:
     as_network = unravel(objective, X.shape[1])
-    return jax.vmap(lambda member: objective.moments(as_network(member), X.T))(parameters)
+    return jax.vmap(lambda member: objective.outputs(as_network(member), X.T))(parameters)
 
 
 def _refuse_divergence(block: MemberState, members: slice, n_batches: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree, UInt32
@@ -58,7 +59,7 @@ def init_member(
     n_features: int,
 ) -> MemberState:
     """One untrained member."""
-    parameters, _ = ravel_pytree(objective.network(_as_key(key), n_features))
+    parameters, _ = ravel_pytree(objective.network(as_key(key), n_features))
     return fresh_state(optimiser, parameters)
 
 
@@ -130,7 +131,7 @@ def train_member(
 
     def one_epoch(_: Int[Array, ""], state: MemberState) -> MemberState:
         keys_order = round_keys(key, state.epoch, at_most=rows.X.shape[0])
-        key_loss = jax.random.fold_in(_as_key(key), state.epoch)
+        key_loss = jax.random.fold_in(as_key(key), state.epoch)
 
         def one_stretch(stretch: Int[Array, ""], state: MemberState) -> MemberState:
             first = stretch * batches_per_stretch
@@ -167,8 +168,9 @@ def n_parameters(objective: Objective, n_features: int) -> int:
     return sum(leaf.size for leaf in jax.tree.leaves(_shapes(objective, n_features)))
 
 
-def _as_key(words: UInt32[Array, "2"]) -> PRNGKeyArray:
-    return jax.random.wrap_key_data(words, impl=IMPLEMENTATION)
+def as_key(words: UInt32[Array | np.ndarray, "2"]) -> PRNGKeyArray:
+    """The key that two words stand for."""
+    return jax.random.wrap_key_data(jnp.asarray(words), impl=IMPLEMENTATION)
 
 
 def _shapes(objective: Objective, n_features: int) -> PyTree:

@@ -1,4 +1,4 @@
-"""The default network: a mean and a standard deviation for each row."""
+"""The default networks: two numbers for each row, by default a mean and a standard deviation."""
 
 import itertools
 
@@ -28,8 +28,8 @@ class Dense(eqx.Module):
         return self.weight @ X + self.bias[:, None]
 
 
-class MeanVarianceNetwork(eqx.Module):
-    """A ReLU network whose linear head gives a mean and a log standard deviation."""
+class Perceptron(eqx.Module):
+    """A ReLU network with a linear head of two outputs; subclasses say what the two are."""
 
     hidden: tuple[Dense, ...]
     head: Dense
@@ -37,7 +37,7 @@ class MeanVarianceNetwork(eqx.Module):
     @classmethod
     def init(
         cls, key: PRNGKeyArray, n_features: int, hidden_layer_sizes: tuple[int, ...]
-    ) -> "MeanVarianceNetwork":
+    ) -> "Perceptron":
         """An untrained network: Glorot-uniform kernels, zero biases, as in the published runs."""
         sizes = (n_features, *hidden_layer_sizes, 2)
         shapes = [(n_out, n_in) for n_in, n_out in itertools.pairwise(sizes)]
@@ -50,15 +50,23 @@ class MeanVarianceNetwork(eqx.Module):
         )
         return cls(hidden=tuple(hidden), head=head)
 
-    def __call__(
-        self, X: Float[Array, "feature row"]
-    ) -> tuple[Float[Array, " row"], Float[Array, " row"]]:
-        """Mean and standard deviation of rows that lie in the columns of X."""
+    def linear_outputs(self, X: Float[Array, "feature row"]) -> Float[Array, "2 row"]:
+        """The head's two outputs for rows that lie in the columns of X."""
         for layer in self.hidden:
             X = jax.nn.relu(layer(X))
-        mean, log_std = self.head(X)
-        return mean, jnp.exp(log_std) + STD_FLOOR
+        return self.head(X)
 
     def sum_of_squared_hidden_kernels(self) -> Float[Array, ""]:
         """What the l2 penalty multiplies."""
         return sum((jnp.sum(layer.weight**2) for layer in self.hidden), start=jnp.zeros(()))
+
+
+class MeanVarianceNetwork(Perceptron):
+    """A network whose outputs are a mean and a log standard deviation."""
+
+    def __call__(
+        self, X: Float[Array, "feature row"]
+    ) -> tuple[Float[Array, " row"], Float[Array, " row"]]:
+        """Mean and standard deviation of rows that lie in the columns of X."""
+        mean, log_std = self.linear_outputs(X)
+        return mean, jnp.exp(log_std) + STD_FLOOR

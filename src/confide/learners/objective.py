@@ -38,10 +38,10 @@ class Objective(Protocol):
         """What is added to every batch's loss, given the number of training rows."""
         ...
 
-    def moments(
+    def outputs(
         self, network: PyTree, X: Float[Array, "feature row"]
     ) -> tuple[Float[Array, " row"], Float[Array, " row"]]:
-        """The network's mean and variance for each row."""
+        """Two numbers for each row: the network's mean and variance, or the method's own pair."""
         ...
 
 
@@ -59,7 +59,7 @@ class GaussianLikelihood(eqx.Module):
 
     def network(self, key: PRNGKeyArray, n_features: int) -> MeanVarianceNetwork:
         """An untrained network that returns mean and standard deviation."""
-        return MeanVarianceNetwork.init(key, n_features, self.hidden_layer_sizes)
+        return MeanVarianceNetwork.init(key, n_features, self.hidden_layer_sizes)  # type: ignore[return-value]
 
     def loss(
         self,
@@ -80,7 +80,7 @@ class GaussianLikelihood(eqx.Module):
         strength = jnp.where(self.l2_penalty < 0, 1 / n_rows, self.l2_penalty)
         return strength * network.sum_of_squared_hidden_kernels()
 
-    def moments(
+    def outputs(
         self, network: MeanVarianceNetwork, X: Float[Array, "feature row"]
     ) -> tuple[Float[Array, " row"], Float[Array, " row"]]:
         """The network's mean and variance for each row."""

@@ -6,8 +6,30 @@ each key, all with the same inputs, trained side by side), `predict(fitted, X)`,
 and `from_arrays(arrays, settings, n_features)`, in that order.
 """
 
-from confide.methods import bootstrapped_deep_ensemble, deep_ensemble
+from confide.methods import (
+    bootstrapped_deep_ensemble,
+    concrete_dropout,
+    deep_ensemble,
+    naive_bootstrap,
+    quality_driven_ensemble,
+)
 
-REGISTRY = {method.NAME: method for method in (bootstrapped_deep_ensemble, deep_ensemble)}
+REGISTRY = {
+    method.NAME: method
+    for method in (
+        bootstrapped_deep_ensemble,
+        deep_ensemble,
+        naive_bootstrap,
+        concrete_dropout,
+        quality_driven_ensemble,
+    )
+}
 
-__all__ = ["REGISTRY", "bootstrapped_deep_ensemble", "deep_ensemble"]
+__all__ = [
+    "REGISTRY",
+    "bootstrapped_deep_ensemble",
+    "concrete_dropout",
+    "deep_ensemble",
+    "naive_bootstrap",
+    "quality_driven_ensemble",
+]

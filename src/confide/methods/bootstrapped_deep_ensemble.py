@@ -12,7 +12,12 @@ from confide.bootstrap import Bootstrap, BootstrappedEnsemble, Keys, bootstrappe
 from confide.errors import is_number
 from confide.learners import MemberState, Progress
 from confide.methods.members import in_row_blocks, member_state, parameters_of, prepared
-from confide.methods.settings import EnsembleSettings, require_choice, require_whole
+from confide.methods.settings import (
+    EnsembleSettings,
+    require_choice,
+    require_several,
+    require_whole,
+)
 from confide.prediction import Prediction
 from confide.standardise import Standardiser
 from confide.uncertainty import (
@@ -50,12 +55,7 @@ class Settings(EnsembleSettings):
     def __post_init__(self) -> None:
         """Refuses what cannot be meant."""
         super().__post_init__()
-        if self.n_members < 2:
-            raise ValueError(
-                f"`n_members` must be at least 2 for a bootstrapped ensemble, got "
-                f"{self.n_members}: one network cannot show how far random training moves it. Pass "
-                "n_members=5, or use DeepEnsembleRegressor(n_members=1) for one plain network."
-            )
+        require_several(self.n_members, "a bootstrapped ensemble")
         if not (is_number(self.retrain_fraction) and 0 < self.retrain_fraction <= 1):
             raise ValueError(
                 f"`retrain_fraction` must lie in (0, 1], got {self.retrain_fraction!r}. It is the "

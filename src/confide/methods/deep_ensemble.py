@@ -1,24 +1,20 @@
 """Deep Ensembles (Lakshminarayanan et al. 2017): their mixture, and the law it implies."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Float64, PRNGKeyArray
+from jaxtyping import Float, Float64
 
-from confide.arrays import Arrays
-from confide.bootstrap import Keys, train_ensemble
-from confide.learners import MemberState, Progress
 from confide.methods.members import (
+    FittedMembers,
+    fit_members,
+    from_arrays,
     in_row_blocks,
-    member_state,
-    members_of,
-    parameters_of,
-    prepared,
+    member_epochs,
+    to_arrays,
 )
 from confide.methods.settings import EnsembleSettings
 from confide.prediction import Prediction
-from confide.standardise import Standardiser
 from confide.uncertainty import (
     aleatoric_variance,
     deep_ensemble_confidence_law,
@@ -28,6 +24,17 @@ from confide.uncertainty import (
     optimisation_variance,
 )
 
+__all__ = [
+    "NAME",
+    "Fitted",
+    "Settings",
+    "fit",
+    "from_arrays",
+    "member_epochs",
+    "predict",
+    "to_arrays",
+]
+
 NAME = "deep_ensemble"
 
 
@@ -36,45 +43,8 @@ class Settings(EnsembleSettings):
     """Deep Ensembles have no settings beyond those of their networks."""
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A trained deep ensemble."""
-
-    settings: Settings
-    standardiser: Standardiser
-    members: MemberState
-
-
-def member_epochs(settings: Settings) -> int:
-    """How many epochs of one member a fit takes: the scale of its progress."""
-    return settings.n_members * settings.max_epochs
-
-
-def fit(
-    keys: Sequence[PRNGKeyArray],
-    X: Float[np.ndarray, "row feature"],
-    targets: Float64[np.ndarray, "set row"],
-    settings: Settings,
-    *,
-    sample_weight: Float64[np.ndarray, " row"] | None = None,
-    members_per_block: int | None = None,
-    progress: Progress | None = None,
-) -> list[Fitted]:
-    """Trains the members."""
-    n_members = settings.n_members
-    standardisers, data, member_targets = prepared(X, targets, n_members, sample_weight)
-    members = train_ensemble(
-        Keys.from_keys(keys, n_members),
-        settings.learner(members_per_block),
-        data,
-        member_targets,
-        settings.max_epochs,
-        progress=progress,
-    )
-    return [
-        Fitted(settings, standardiser, members_of(members, j, n_members))
-        for j, standardiser in enumerate(standardisers)
-    ]
+Fitted = FittedMembers
+fit = fit_members
 
 
 def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
@@ -104,18 +74,4 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
         classical_variance=None,
         optimisation_variance=optimisation[0] if several else None,
         n_members=n_members,
-    )
-
-
-def to_arrays(fitted: Fitted) -> Arrays:
-    """What a model file keeps beside the settings."""
-    return {**fitted.standardiser.to_arrays(), "members": parameters_of(fitted.members)}
-
-
-def from_arrays(arrays: Arrays, settings: Settings, n_features: int) -> Fitted:
-    """A fitted method from a model file's arrays, checked."""
-    return Fitted(
-        settings,
-        Standardiser.from_arrays(arrays, n_features),
-        member_state(arrays, "members", settings.n_members, settings.learner(), n_features),
     )

@@ -1,14 +1,21 @@
-"""What every method of networks does alike: prepare data, answer in row blocks, keep weights."""
+"""What methods of networks do alike: prepare data, train members, answer in row blocks, keep them.
 
-from collections.abc import Callable
-from typing import NamedTuple
+A method that trains its members and nothing more takes its doors from here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Float, Float32, Float64, Int
+from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 
 from confide.arrays import Arrays, checked_array
-from confide.learners import MemberState, NetworkEnsemble, TrainingData
+from confide.bootstrap import Keys, train_ensemble
+from confide.learners import MemberState, NetworkEnsemble, Progress, TrainingData
+from confide.methods.settings import NetworkSettings
+from confide.randomness import MemberKeys
 from confide.standardise import Standardiser
 
 # Rows answered at once: members x rows stays a few megabytes however long the table is.
@@ -24,6 +31,15 @@ class Prepared(NamedTuple):
     standardisers: list[Standardiser]
     data: TrainingData
     targets: Float32[np.ndarray, "member row"]
+
+
+@dataclass(frozen=True)
+class FittedMembers:
+    """Trained networks, with what it takes to ask them."""
+
+    settings: Any
+    standardiser: Standardiser
+    members: MemberState
 
 
 def prepared(
@@ -46,9 +62,54 @@ def prepared(
     )
 
 
-def members_of(state: MemberState, j: int, n_members: int) -> MemberState:
-    """The members of data set j."""
-    return jax.tree.map(lambda leaf: leaf[j * n_members : (j + 1) * n_members], state)
+def fit_members(
+    keys: Sequence[PRNGKeyArray],
+    X: Float[np.ndarray, "row feature"],
+    targets: Float64[np.ndarray, "set row"],
+    settings: NetworkSettings,
+    *,
+    sample_weight: Float64[np.ndarray, " row"] | None = None,
+    members_per_block: int | None = None,
+    progress: Progress | None = None,
+    resample: Callable[[MemberKeys, int], Int[np.ndarray, "member row"]] | None = None,
+) -> list[FittedMembers]:
+    """Trains the members of all data sets, each on all rows or on those that `resample` draws."""
+    n_members = settings.n_networks
+    of_members = Keys.from_keys(keys, n_members)
+    rows = None if resample is None else resample(of_members.simulation, len(X))
+    standardisers, data, member_targets = prepared(X, targets, n_members, sample_weight, rows)
+    state = train_ensemble(
+        of_members,
+        settings.learner(members_per_block),
+        data,
+        member_targets,
+        settings.max_epochs,
+        progress=progress,
+    )
+    slices = [slice(j * n_members, (j + 1) * n_members) for j in range(len(standardisers))]
+    return [
+        FittedMembers(settings, standardiser, jax.tree.map(lambda leaf, s=s: leaf[s], state))
+        for standardiser, s in zip(standardisers, slices, strict=True)
+    ]
+
+
+def member_epochs(settings: NetworkSettings) -> int:
+    """How many epochs of one member a fit takes: the scale of its progress."""
+    return settings.n_networks * settings.max_epochs
+
+
+def to_arrays(fitted: FittedMembers) -> Arrays:
+    """What a model file keeps beside the settings."""
+    return {**fitted.standardiser.to_arrays(), "members": parameters_of(fitted.members)}
+
+
+def from_arrays(arrays: Arrays, settings: NetworkSettings, n_features: int) -> FittedMembers:
+    """Fitted members from a model file's arrays, checked."""
+    return FittedMembers(
+        settings,
+        Standardiser.from_arrays(arrays, n_features),
+        member_state(arrays, "members", settings.n_networks, settings.learner(), n_features),
+    )
 
 
 def in_row_blocks(

@@ -12,6 +12,7 @@ from confide.uncertainty.intervals import (
     monte_carlo_prediction_interval,
 )
 from confide.uncertainty.law import Law
+from confide.uncertainty.level_law import LevelLaw
 from confide.uncertainty.variances import (
     aleatoric_variance,
     classical_variance,
@@ -23,6 +24,7 @@ from confide.uncertainty.variances import (
 
 __all__ = [
     "Law",
+    "LevelLaw",
     "aleatoric_variance",
     "bootstrapped_confidence_law",
     "bootstrapped_prediction_law",

@@ -1,0 +1,60 @@
+"""What a method knows that bounds a new observation at one level and says no more."""
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+from jaxtyping import Float64
+
+from confide.errors import NoSuchIntervalError
+
+Row = Float64[np.ndarray, " row"]
+# Levels are compared as the user wrote them: 1 - 0.2 is 0.8.
+SAME_LEVEL = 1e-9
+
+
+@dataclass(frozen=True)
+class LevelLaw:
+    """An interval for each row at one level: the same face as `Law`, with one answer.
+
+    Attributes:
+        location: the middle of the interval.
+        half_width_at_level: half its width.
+        confidence_level: the level it was made for.
+    """
+
+    location: Row
+    half_width_at_level: Row
+    confidence_level: float
+
+    def half_width(self, confidence_level: float) -> Row:
+        """Half the width of the interval, if that is its level."""
+        if abs(confidence_level - self.confidence_level) > SAME_LEVEL:
+            raise NoSuchIntervalError(
+                f"This method was trained for {100 * self.confidence_level:g} % intervals and has "
+                f"no others, got confidence_level={confidence_level:g}. Ask for "
+                f"{self.confidence_level:g}, or fit anew with "
+                f"confidence_level={confidence_level:g}."
+            )
+        return self.half_width_at_level
+
+    def quantile(self, probability: float) -> Row:
+        """One of the two bounds."""
+        side = np.sign(probability - 0.5)
+        return self.location + side * self.half_width(abs(2 * probability - 1))
+
+    def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
+        """Refuses: one interval is not a distribution."""
+        self._refuse(value)
+
+    def sample(
+        self, generator: np.random.Generator, n_samples: int
+    ) -> Float64[np.ndarray, "sample row"]:
+        """Refuses: one interval is not a distribution."""
+        self._refuse(generator, n_samples)
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise NoSuchIntervalError(
+            f"This method bounds a new observation at {100 * self.confidence_level:g} % and has no "
+            "distribution of it. Ask for its prediction interval at that level."
+        )
