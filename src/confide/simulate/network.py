@@ -1,0 +1,45 @@
+"""A truth that resembles a real data set: one network."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.estimators import DeepEnsembleRegressor
+from confide.simulate.noise import GAUSSIAN, NoiseLaw
+from confide.simulate.truth import Row, Table, Truth
+
+
+@dataclass(frozen=True)
+class NetworkTruth(Truth):
+    r"""True function and noise as a network fitted to real data, Algorithm 4 (`nnalgo`).
+
+    The network outputs $f(x)$ and $\sigma^2(x)$; new targets are
+    $y_{\mathrm{new}} \sim \mathcal N(f(x), \sigma^2(x))$, or follow another law of the noise with
+    that mean and variance.
+    """
+
+    network: DeepEnsembleRegressor
+
+    @classmethod
+    def from_data(
+        cls, X: Table, y: Row, *, random_state: int, noise: NoiseLaw = GAUSSIAN
+    ) -> "NetworkTruth":
+        """The network of the published runs: 40-30-20 units, 40 epochs, all rows.
+
+        The rest of its training is that of the networks under test.
+        """
+        network = DeepEnsembleRegressor(
+            n_members=1,
+            hidden_layer_sizes=(40, 30, 20),
+            max_epochs=40,
+            random_state=random_state,
+        )
+        return cls(network.fit(X, y), noise=noise)
+
+    def mean(self, X: Table) -> Row:
+        """The true function."""
+        return self.network.get_prediction(X).mean
+
+    def std(self, X: Table) -> Row:
+        """The true standard deviation of the noise."""
+        return np.sqrt(self.network.get_prediction(X).aleatoric_variance)

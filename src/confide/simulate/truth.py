@@ -1,0 +1,51 @@
+"""What a truth is: a function, the size of its noise, and the noise's law."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float, Float64, PRNGKeyArray
+
+from confide.randomness import generator_from
+from confide.simulate.noise import GAUSSIAN, NoiseLaw
+
+Table = Float[np.ndarray, "row feature"]
+Row = Float64[np.ndarray, " row"]
+Bound = Float64[np.ndarray, "*simulation row"]
+
+
+@dataclass(frozen=True)
+class Truth(ABC):
+    r"""The law of a target: $y = f(x) + \sigma(x)\,\varepsilon$.
+
+    A subclass says what $f$ and $\sigma$ are.
+
+    Attributes:
+        noise: the law of $\varepsilon$, with mean 0 and variance 1.
+    """
+
+    noise: NoiseLaw = field(default=GAUSSIAN, kw_only=True)
+
+    @abstractmethod
+    def mean(self, X: Table) -> Row:
+        """The true function."""
+
+    @abstractmethod
+    def std(self, X: Table) -> Row:
+        """The true standard deviation of the noise."""
+
+    def draw(self, key: PRNGKeyArray, X: Table) -> Row:
+        """New targets."""
+        return self.mean(X) + self.std(X) * self.noise.sample(generator_from(key), len(X))
+
+    def interval_probability(self, X: Table, lower: Bound, upper: Bound) -> Bound:
+        """The exact probability that a new target lies in [lower, upper], for each row.
+
+        Averaged over simulated data sets it is the PICF, Eq. (6) (`PICFequation`). Bounds may have
+        an axis of simulations before that of rows. Crossed bounds hold nothing. A row without
+        noise is a point mass: held, bounds included, or not.
+        """
+        mean, std = self.mean(X), self.std(X)
+        divisor = np.where(std > 0, std, 1.0)
+        noisy = self.noise.interval_probability((lower - mean) / divisor, (upper - mean) / divisor)
+        return np.where(std > 0, noisy, (lower <= mean) & (mean <= upper))
