@@ -11,7 +11,7 @@ from confide.uncertainty.intervals import (
     deep_ensemble_prediction_law,
     monte_carlo_prediction_interval,
 )
-from confide.uncertainty.law import Law
+from confide.uncertainty.law import Law, NormalMixture
 from confide.uncertainty.variances import (
     aleatoric_variance,
     classical_variance,
@@ -23,6 +23,7 @@ from confide.uncertainty.variances import (
 
 __all__ = [
     "Law",
+    "NormalMixture",
     "aleatoric_variance",
     "bootstrapped_confidence_law",
     "bootstrapped_prediction_law",
