@@ -32,6 +32,11 @@ def crps_of_normal_mixture(
     """
     from scoringrules import crps_mixnorm
 
+    if not np.all(scales > 0):
+        raise ValueError(
+            f"The scales of normal laws must be positive, got {np.min(scales)}. The score of a "
+            "law without width is the distance |y - mean|."
+        )
     n_rows, n_components = scales.shape
     means = np.broadcast_to(means, scales.shape)
     step = max(1, _PAIRS_PER_BLOCK // n_components**2)

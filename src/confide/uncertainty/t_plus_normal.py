@@ -21,7 +21,8 @@ Row = Float64[np.ndarray, " row"]
 # where it is narrow; with these it is below 1e-13 (tests/test_t_plus_normal.py halves the step).
 _STEP, _STEP_IN_STDS = 0.25, 0.45
 _NEGLIGIBLE = 1e-17
-# Far out only the rarest V count: with nodes from here on the density is right to 1e12 scales.
+# Far out only the rarest V count: with nodes from here on the density has twelve right digits up
+# to a million scales.
 _SMALLEST_V = 1e-26
 # Rows solved at once: bounds the memory of rows x nodes to a few megabytes. With more rows than
 # this, a spline through this many solutions gives each a starting point with six right digits.
