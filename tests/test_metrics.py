@@ -225,10 +225,10 @@ def test_attainable_brier_score_is_the_mean_score_of_a_perfect_interval(n_simula
 
 
 def test_mean_widths_by_hand():
-    bounds = np.array([[[0.0, 1.0], [5.0, 9.0]], [[-1.0, 2.0], [0.0, 0.0]]])
-    assert pointwise_mean_width(bounds).tolist() == [2.0, 2.0]
-    assert mean_width(bounds[:, :1]) == 2.0
-    assert mean_width(bounds[:1]) == 2.5
+    # Widths 1, 4 and 3, 8.
+    bounds = np.array([[[0.0, 1.0], [5.0, 9.0]], [[-1.0, 2.0], [0.0, 8.0]]])
+    assert pointwise_mean_width(bounds).tolist() == [2.0, 6.0]
+    assert mean_width(bounds) == 4.0
 
 
 @law_of_metrics
