@@ -40,7 +40,7 @@ def crps_of_normal_mixture(
     n_rows, n_components = scales.shape
     means = np.broadcast_to(means, scales.shape)
     step = max(1, _PAIRS_PER_BLOCK // n_components**2)
-    out = np.empty(n_rows)
+    out = np.full(n_rows, np.nan)
     for start in range(0, n_rows, step):
         rows = slice(start, start + step)
         out[rows] = crps_mixnorm(y[rows], means[rows], scales[rows], weights, backend=_BACKEND)
