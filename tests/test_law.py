@@ -218,3 +218,23 @@ def test_algorithm_2_answers_no_rows_with_no_bounds():
 def test_cdf_of_a_law_without_width_is_a_step():
     law = Law(np.full(3, 2.0), np.zeros(3), np.zeros(3), 4)
     assert law.cdf(np.array([1.0, 2.0, 3.0])).tolist() == [0.0, 0.5, 1.0]
+
+
+def test_log_density_is_that_of_the_laws_derivative():
+    value, step = MIXED.location + np.array([-1.0, 0.5, 2.0, 5.0, -3.0]), 1e-4
+    slope = (MIXED.cdf(value + step) - MIXED.cdf(value - step)) / (2 * step)
+    # A central difference errs by step^2 / 6 times curvatures of order one, and by 1e-13 / step.
+    assert np.exp(MIXED.log_density(value)) == pytest.approx(slope, rel=1e-6)
+
+
+def test_log_density_of_one_number_is_taken_for_every_row():
+    found = MIXED.log_density(np.array(4.0))
+    assert found.tolist() == MIXED.log_density(np.full(5, 4.0)).tolist()
+
+
+def test_normal_mixture_has_the_laws_location_and_distribution():
+    means, scales, weights = MIXED.normal_mixture()
+    value = MIXED.location + np.array([-1.0, 0.5, 2.0, 5.0, -3.0])
+    found = stats.norm.cdf(value[:, None], means, scales) @ weights
+    assert means[:, 0].tolist() == MIXED.location.tolist()
+    assert found == pytest.approx(MIXED.cdf(value), rel=0, abs=1e-12)

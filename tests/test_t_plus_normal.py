@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
 from confide.uncertainty import t_plus_normal
-from confide.uncertainty.t_plus_normal import central_probability, half_width
+from confide.uncertainty.t_plus_normal import (
+    central_probability,
+    half_width,
+    log_density,
+    normal_mixture,
+)
 
 DEGREES = [1, 2, 4, 9, 49]
 LEVELS = [1e-6, 0.01, 0.5, 0.8, 0.95, 0.9999]
@@ -257,3 +262,65 @@ def test_every_one_of_many_rows_is_solved():
     q = half_width(0.9, t_scale, normal_scale, 4)
     found = central_probability(q, t_scale, normal_scale, 4)
     np.testing.assert_allclose(found, 0.9, atol=1e-12)
+
+
+def log_density_by_convolution(q, t_scale, normal_scale, degrees_of_freedom):
+    """The log density as an integral over Z: shares nothing with the quadrature over V.
+
+    A sum over an even grid errs by exp(-2 pi d / step), with d >= 0.1 the distance of the poles of
+    the t density, sqrt(degrees) * t_scale / normal_scale.
+    """
+    z, step = np.linspace(-60, 60, 60_001, retstep=True)
+    t = stats.t.logpdf((q - normal_scale * z) / t_scale, degrees_of_freedom) - np.log(t_scale)
+    return special.logsumexp(stats.norm.logpdf(z) + t) + np.log(step)
+
+
+@pytest.mark.parametrize("q", [0.0, 1.0, -3.0, 10.0, 40.0])
+@pytest.mark.parametrize("t_scale", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("degrees", [1, 4, 49])
+def test_log_density_is_that_of_a_numerical_convolution(degrees, t_scale, q):
+    found = log_density(one(q), one(t_scale), one(1), degrees)[0]
+    # Logarithms down to -800 are rounded, and the rule over V is off by up to 1.1e-12.
+    expected = log_density_by_convolution(q, t_scale, 1.0, degrees)
+    assert found == pytest.approx(expected, rel=0, abs=1.5e-12)
+
+
+@pytest.mark.parametrize("degrees", DEGREES)
+def test_log_density_without_noise_is_scipys_t_however_far_out(degrees):
+    q = np.array([0.0, 0.1, -1.0, 5.0, 30.0, 1e3, -1e6])
+    found = log_density(3 * q, np.full(7, 3.0), np.zeros(7), degrees)
+    assert found == pytest.approx(stats.t.logpdf(q, degrees) - np.log(3), rel=0, abs=1e-12)
+
+
+def test_log_density_without_t_part_is_scipys_normal_however_far_out():
+    q = np.array([0.0, 0.1, -1.0, 5.0, 1e3])
+    found = log_density(q, np.zeros(5), np.full(5, 2.0), 4)
+    assert found == pytest.approx(stats.norm.logpdf(q, 0, 2), rel=1e-14)
+
+
+def test_log_density_of_a_law_without_width_is_infinite_at_its_centre_only():
+    found = log_density(np.array([0.0, 1.0, 0.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]), 4)
+    assert found.tolist()[:2] == [np.inf, -np.inf]
+    assert found[2] == pytest.approx(stats.norm.logpdf(0), rel=1e-12)
+
+
+def test_log_density_of_many_rows_is_that_of_each(monkeypatch):
+    q, t_scale = np.linspace(-3, 8, 7), np.linspace(0, 2, 7)
+    whole = log_density(q, t_scale, np.ones(7), 4)
+    monkeypatch.setattr(t_plus_normal, "_ROWS_PER_BLOCK", 3)
+    assert log_density(q, t_scale, np.ones(7), 4) == pytest.approx(whole, rel=1e-14)
+
+
+@pytest.mark.parametrize("degrees", DEGREES)
+def test_normal_mixture_has_the_laws_probabilities(degrees):
+    t_scale, normal_scale, q = np.array([0.0, 1.0, 2.0]), np.array([1.0, 1.0, 0.0]), 1.5
+    scales, weights = normal_mixture(t_scale, normal_scale, degrees)
+    found = (2 * stats.norm.cdf(q / scales) - 1) @ weights
+    expected = central_probability(np.full(3, q), t_scale, normal_scale, degrees)
+    assert found == pytest.approx(expected, rel=1e-13)
+
+
+def test_normal_mixture_of_normal_laws_has_one_component():
+    scales, weights = normal_mixture(np.zeros(2), np.array([1.0, 3.0]), 4)
+    assert scales.tolist() == [[1.0], [3.0]]
+    assert weights.tolist() == [1.0]

@@ -1,30 +1,23 @@
-"""Benchmark tables from a folder, checked against their known checksums."""
+"""Benchmark tables by name, from a folder or a download, checked against their known checksums."""
 
 import gzip
 import hashlib
 import io
 import os
+import uuid
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
 
+from confide.datasets import openml
+from confide.datasets.sets import BENCHMARK_SETS
 from confide.errors import nearest
 
-# sha256 of the unpacked CSV: one header row, features, last column `target`.
-_CHECKSUMS = {
-    "boston": "9cf18937700bc020cba0624d386bd4f07f8faa784d9b0992012903deef071f92",
-    "concrete": "a9fd321ce582b8a125f616a6d99db0bf6f34d86e2195cde961372a73887f05b0",
-    "energy": "58426f173d06dd8884169432e30a80dc09b862268ea9f34a7e324e30b18fa173",
-    "kin8nm": "07fa082ce0e9d7d23c09c54a83daaa937fbbef9be576e217efb8bae87af0c2df",
-    "naval": "2e2a3e97a5cbe886b6b567ae1d288c0f974b4365d2f2e8f8262f1a35e7a02c2d",
-    "power": "bf5d3e2620595d90c7199e194d08659101b2785fe5b932487bb6ec87d732f786",
-    "yacht": "7fc894da9767d90ee33b2e7bd963e317c0a0993ec0ea6c0d01d7bf5a3de8704a",
-    "wine_red": "dfc5c59d4af2c07d587174428db749e6d298d240b781ffe31a74b14b49257bd7",
-    "protein": "8a8b31823a2067599fa7dddaba08cc08db6fd560c4e3cafa202c29804b98fe25",
-}
-NAMES = tuple(_CHECKSUMS)
+NAMES = tuple(BENCHMARK_SETS)
+Values = Float64[np.ndarray, "row column"]
 
 
 class Dataset(NamedTuple):
@@ -34,43 +27,134 @@ class Dataset(NamedTuple):
     y: Float64[np.ndarray, " row"]
     feature_names: tuple[str, ...]
 
+    def without_constant_columns(self) -> "Dataset":
+        """The set without features that never vary: the paper drops the two that naval has.
 
-def load(name: str) -> Dataset:
-    """The named benchmark set, from `<name>.csv.gz` in a folder of yours.
+        Example:
+            >>> data = Dataset(np.array([[1.0, 7.0], [2.0, 7.0]]), np.zeros(2), ("a", "b"))
+            >>> data.without_constant_columns().feature_names
+            ('a',)
+        """
+        # Not by the standard deviation, which rounding keeps from zero.
+        varies = np.ptp(self.X, axis=0) > 0
+        names = tuple(np.array(self.feature_names)[varies].tolist())
+        return Dataset(self.X[:, varies], self.y, names)
 
-    Looks in the folder that the environment variable `CONFIDE_DATA` names, then in
-    `confide/data` in the user's cache folder. Nothing is downloaded.
+
+def load(name: str, *, download: bool = False) -> Dataset:
+    """The named benchmark set, its values checked.
+
+    Looks for `<name>.csv.gz` in the folder that the environment variable `CONFIDE_DATA` names, then
+    in `confide/data` in the user's cache folder. Nothing is downloaded unless you ask for it.
+
+    Args:
+        name: one of `NAMES`.
+        download: fetch a set that is in neither folder from OpenML, and keep it in the cache if
+            its values are the known ones. Not every set can be had so. This has been tested
+            without a network only.
 
     Raises:
-        ValueError: there is no set of that name, or the file's values are not the known ones.
-        FileNotFoundError: the file is in none of the folders.
+        ValueError: there is no set of that name, or the values are not the known ones.
+        FileNotFoundError: the file is in neither folder, and was not or cannot be downloaded.
+        ConnectionError: OpenML did not answer, or not with a table of numbers.
     """
-    if name not in _CHECKSUMS:
+    if name not in BENCHMARK_SETS:
         raise ValueError(
             f"There is no data set {name!r}; there are {NAMES}. {nearest(name, NAMES)}"
         )
-    path = _find(name)
-    content = gzip.decompress(path.read_bytes())
-    found = hashlib.sha256(content).hexdigest()
-    if found != _CHECKSUMS[name]:
-        raise ValueError(
-            f"{path} is not the benchmark set {name!r}: its values have sha256 {found}, and "
-            f"{_CHECKSUMS[name]} was expected. Get the file anew."
-        )
-    header, _, _ = content.decode().partition("\n")
-    values = np.loadtxt(io.BytesIO(content), delimiter=",", skiprows=1)
-    return Dataset(values[:, :-1], values[:, -1], tuple(header.strip().split(",")[:-1]))
-
-
-def _find(name: str) -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "confide" / "data"
-    folders = [Path(folder) for folder in (os.environ.get("CONFIDE_DATA"),) if folder] + [cache]
-    for folder in folders:
+    for folder in _folders():
         if (path := folder / f"{name}.csv.gz").is_file():
-            return path
-    raise FileNotFoundError(
-        f"The data set {name!r} is not on this machine: no {name}.csv.gz in "
-        f"{' or '.join(str(folder) for folder in folders)}. Put it there (a CSV with one header "
-        "row, the features, and a last column `target`), or set CONFIDE_DATA to the folder that "
-        "has it."
+            return _dataset(name, _read(path), str(path))
+    if not (download and BENCHMARK_SETS[name].openml_id):
+        raise FileNotFoundError(_absent(name))
+    return _downloaded(name)
+
+
+def checksum(values: Values) -> str:
+    """The sha256 of a table's numbers, row by row, the target last.
+
+    It knows nothing of how they were written: 5, 5.0 and 5.00 are the same number.
+    """
+    # Adding zero turns -0.0, which only its spelling tells from 0.0, into 0.0.
+    return hashlib.sha256((values + 0.0).astype("<f8", order="C").tobytes()).hexdigest()
+
+
+def _folders() -> list[Path]:
+    chosen = os.environ.get("CONFIDE_DATA")
+    return [Path(chosen), _cache()] if chosen else [_cache()]
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "confide" / "data"
+
+
+def _dataset(name: str, values: Values, source: str) -> Dataset:
+    known = BENCHMARK_SETS[name]
+    if (found := checksum(values)) != known.checksum:
+        raise ValueError(
+            f"{source} is not the benchmark set {name!r}: its values have sha256 {found}, and "
+            f"{known.checksum} was expected. Put the right file in its place: {_by_hand(name)}"
+        )
+    return Dataset(values[:, :-1], values[:, -1], known.feature_names)
+
+
+def _read(path: Path) -> Values:
+    content = path.read_bytes()
+    try:
+        text = gzip.decompress(content)
+        return np.loadtxt(io.BytesIO(text), delimiter=",", skiprows=1, ndmin=2)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise ValueError(
+            f"{path} cannot be read as a gzipped CSV of numbers ({error}). Get the file anew."
+        ) from error
+
+
+def _downloaded(name: str) -> Dataset:
+    known = BENCHMARK_SETS[name]
+    source = f"OpenML's table {known.openml_id}"
+    try:
+        values = openml.fetch(known)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(
+            f"{source} ({name!r}) could not be fetched: {error}. Try again, or {_by_hand(name)}"
+        ) from error
+    dataset = _dataset(name, values, source)
+    _write(_cache() / f"{name}.csv.gz", values, known.feature_names)
+    return dataset
+
+
+def _write(path: Path, values: Values, feature_names: tuple[str, ...]) -> None:
+    """Writes a whole file or none."""
+    text = io.StringIO()
+    header = ",".join((*feature_names, "target"))
+    np.savetxt(text, values, fmt="%.17g", delimiter=",", header=header, comments="")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        temporary.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _absent(name: str) -> str:
+    known = BENCHMARK_SETS[name]
+    folders = " or ".join(str(folder) for folder in _folders())
+    how = (
+        f"Call load({name!r}, download=True) to fetch OpenML's table {known.openml_id}, or "
+        if known.openml_id
+        else "It cannot be downloaded: no table on OpenML is known to have the same values. So "
+    )
+    return (
+        f"The data set {name!r} is not on this machine: no {name}.csv.gz in {folders}. "
+        f"{how}{_by_hand(name)}"
+    )
+
+
+def _by_hand(name: str) -> str:
+    known = BENCHMARK_SETS[name]
+    return (
+        f"get it from {known.where}, and save it as {_folders()[0] / name}.csv.gz: a gzipped CSV "
+        f"with one header row, the features {', '.join(known.feature_names)}, and a last column "
+        "`target`, rows in their original order. CONFIDE_DATA may name another folder."
     )

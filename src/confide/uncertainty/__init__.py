@@ -11,7 +11,7 @@ from confide.uncertainty.intervals import (
     deep_ensemble_prediction_law,
     monte_carlo_prediction_interval,
 )
-from confide.uncertainty.law import Law
+from confide.uncertainty.law import Law, NormalMixture
 from confide.uncertainty.level_law import LevelLaw
 from confide.uncertainty.variances import (
     aleatoric_variance,
@@ -25,6 +25,7 @@ from confide.uncertainty.variances import (
 __all__ = [
     "Law",
     "LevelLaw",
+    "NormalMixture",
     "aleatoric_variance",
     "bootstrapped_confidence_law",
     "bootstrapped_prediction_law",

@@ -4,6 +4,7 @@ Every law is symmetric about its location, so `half_width` is all that an interv
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
@@ -11,6 +12,14 @@ from jaxtyping import Float64
 from confide.uncertainty import t_plus_normal
 
 Row = Float64[np.ndarray, " row"]
+
+
+class NormalMixture(NamedTuple):
+    """Normal laws and their weights, which are the same for every row."""
+
+    means: Float64[np.ndarray, "row 1"]
+    scales: Float64[np.ndarray, "row component"]
+    weights: Float64[np.ndarray, " component"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,20 @@ class Law:
             np.abs(distance), self.t_scale, self.normal_scale, self.degrees_of_freedom
         )
         return (1 + np.sign(distance) * central) / 2
+
+    def log_density(self, value: Float64[np.ndarray, "..."]) -> Row:
+        """The logarithm of the density at `value` (one number, or one for each row)."""
+        distance = np.broadcast_to(value - self.location, self.location.shape)
+        return t_plus_normal.log_density(
+            distance, self.t_scale, self.normal_scale, self.degrees_of_freedom
+        )
+
+    def normal_mixture(self) -> NormalMixture:
+        """The law as a mixture of normal laws: a t variable is a normal of random variance."""
+        scales, weights = t_plus_normal.normal_mixture(
+            self.t_scale, self.normal_scale, self.degrees_of_freedom
+        )
+        return NormalMixture(self.location[:, None], scales, weights)
 
     def sample(
         self, generator: np.random.Generator, n_samples: int

@@ -21,6 +21,9 @@ Row = Float64[np.ndarray, " row"]
 # where it is narrow; with these it is below 1e-13 (tests/test_t_plus_normal.py halves the step).
 _STEP, _STEP_IN_STDS = 0.25, 0.45
 _NEGLIGIBLE = 1e-17
+# Far out only the rarest V count: with nodes from here on the density has twelve right digits up
+# to a million scales.
+_SMALLEST_V = 1e-26
 # Rows solved at once: bounds the memory of rows x nodes to a few megabytes. With more rows than
 # this, a spline through this many solutions gives each a starting point with six right digits.
 _ROWS_PER_BLOCK = 4096
@@ -33,14 +36,18 @@ _SMALLEST = np.finfo(np.float64).tiny
 @functools.lru_cache(maxsize=64)
 def _nodes(degrees_of_freedom: int) -> tuple[Row, Row]:
     r"""$\nu / V$ at the nodes, and the weights, of the expectation over $V \sim \chi^2(\nu)$."""
-    nu = degrees_of_freedom
-    std_of_log = np.sqrt(special.polygamma(1, nu / 2))
+    u, log_weight = _log_chi2(degrees_of_freedom, stats.chi2.ppf(_NEGLIGIBLE, degrees_of_freedom))
+    weight = np.exp(log_weight)
+    return degrees_of_freedom * np.exp(-u), weight / weight.sum()
+
+
+def _log_chi2(degrees_of_freedom: int, smallest: float) -> tuple[Row, Row]:
+    r"""Nodes in $u = \log V$ from the smallest V on, and the log density of u at them."""
+    std_of_log = np.sqrt(special.polygamma(1, degrees_of_freedom / 2))
     step = min(_STEP, _STEP_IN_STDS * std_of_log)
-    lower = np.log(stats.chi2.ppf(_NEGLIGIBLE, nu))
-    upper = np.log(stats.chi2.isf(_NEGLIGIBLE, nu))
-    u = np.arange(lower, upper + step, step)
-    weight = np.exp(stats.chi2.logpdf(np.exp(u), nu) + u)
-    return nu * np.exp(-u), weight / weight.sum()
+    upper = np.log(stats.chi2.isf(_NEGLIGIBLE, degrees_of_freedom))
+    u = np.arange(np.log(smallest), upper + step, step)
+    return u, stats.chi2.logpdf(np.exp(u), degrees_of_freedom) + u
 
 
 def central_probability(q: Row, t_scale: Row, normal_scale: Row, degrees_of_freedom: int) -> Row:
@@ -66,6 +73,44 @@ def _density(q: Row, t_scale: Row, normal_scale: Row, degrees_of_freedom: int) -
     ratio, weight = _nodes(degrees_of_freedom)
     std = np.sqrt(normal_scale[:, None] ** 2 + t_scale[:, None] ** 2 * ratio)
     return (np.sqrt(2 / np.pi) * np.exp(-0.5 * (q[:, None] / std) ** 2) / std) @ weight
+
+
+def log_density(q: Row, t_scale: Row, normal_scale: Row, degrees_of_freedom: int) -> Row:
+    r"""The logarithm of the density of $sT + \tau Z$ at q, however far out.
+
+    A law without width has no density: it is infinite at zero, and zero elsewhere.
+
+    Example:
+        >>> one, zero = np.ones(1), np.zeros(1)
+        >>> log_density(100 * one, zero, one, 4).round(3).tolist()  # normal: -log(2 pi)/2 - 100^2/2
+        [-5000.919]
+    """
+    u, log_weight = _log_chi2(degrees_of_freedom, _SMALLEST_V)
+    ratio, log_weight = degrees_of_freedom * np.exp(-u), log_weight - special.logsumexp(log_weight)
+    out = np.where(q == 0, np.inf, -np.inf)
+    wide = np.flatnonzero((t_scale > 0) | (normal_scale > 0))
+    for first in range(0, len(wide), _ROWS_PER_BLOCK):
+        rows = wide[first : first + _ROWS_PER_BLOCK]
+        std = np.sqrt(normal_scale[rows, None] ** 2 + t_scale[rows, None] ** 2 * ratio)
+        log_normal = -0.5 * (q[rows, None] / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)
+        out[rows] = special.logsumexp(log_normal + log_weight, axis=1)
+    return out
+
+
+def normal_mixture(
+    t_scale: Row, normal_scale: Row, degrees_of_freedom: int
+) -> tuple[Float64[np.ndarray, "row component"], Float64[np.ndarray, " component"]]:
+    r"""Standard deviations and weights of normal laws whose mixture is the law of $sT + \tau Z$.
+
+    Example:
+        >>> scales, weights = normal_mixture(np.zeros(1), np.ones(1), 4)
+        >>> scales.tolist(), weights.tolist()
+        ([[1.0]], [1.0])
+    """
+    if not np.any(t_scale):
+        return normal_scale[:, None], np.ones(1)
+    ratio, weight = _nodes(degrees_of_freedom)
+    return np.sqrt(normal_scale[:, None] ** 2 + t_scale[:, None] ** 2 * ratio), weight
 
 
 def half_width(
