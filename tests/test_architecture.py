@@ -11,11 +11,13 @@ SOURCE = Path(confide.__file__).parent
 # Each concept may import those before it; concepts on one line do not know each other.
 LAYERS = [
     {"errors", "arrays", "randomness", "compilation"},
+    {"named"},
     {"uncertainty", "metrics", "learners", "standardise", "datasets"},
     {"bootstrap", "prediction", "progress"},
     {"methods", "plot"},
     {"estimators"},
     {"simulate"},
+    {"laboratory"},
     {"cli"},
 ]
 

@@ -16,6 +16,7 @@ from confide.estimators import (
     QualityDrivenEnsembleRegressor,
     load,
 )
+from confide.laboratory import CoverageReport, coverage_check
 from confide.learners import TrainingDivergedError
 from confide.prediction import Prediction
 
@@ -24,6 +25,7 @@ __version__ = version("confide")
 __all__ = [
     "BootstrappedDeepEnsembleRegressor",
     "ConcreteDropoutRegressor",
+    "CoverageReport",
     "DeepEnsembleRegressor",
     "ModelFileError",
     "NaiveBootstrapRegressor",
@@ -32,6 +34,7 @@ __all__ = [
     "QualityDrivenEnsembleRegressor",
     "TrainingDivergedError",
     "__version__",
+    "coverage_check",
     "enable_compilation_cache",
     "load",
 ]

@@ -13,17 +13,21 @@ from confide.methods import (
     naive_bootstrap,
     quality_driven_ensemble,
 )
+from confide.named import Named
 
-REGISTRY = {
-    method.NAME: method
-    for method in (
-        bootstrapped_deep_ensemble,
-        deep_ensemble,
-        naive_bootstrap,
-        concrete_dropout,
-        quality_driven_ensemble,
-    )
-}
+REGISTRY = Named(
+    "method",
+    {
+        method.NAME: method
+        for method in (
+            bootstrapped_deep_ensemble,
+            deep_ensemble,
+            naive_bootstrap,
+            concrete_dropout,
+            quality_driven_ensemble,
+        )
+    },
+)
 
 __all__ = [
     "REGISTRY",

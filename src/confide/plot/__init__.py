@@ -1,5 +1,6 @@
-"""Pictures of predictions. Each function takes an axis and returns it."""
+"""Pictures of predictions and of coverage."""
 
+from confide.plot.coverage import plot_coverage
 from confide.plot.prediction import plot_intervals, plot_split
 
-__all__ = ["plot_intervals", "plot_split"]
+__all__ = ["plot_coverage", "plot_intervals", "plot_split"]

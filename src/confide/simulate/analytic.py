@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float64, PRNGKeyArray
 
+from confide.named import Named
 from confide.randomness import generator_from
-from confide.simulate.named import Named
 from confide.simulate.truth import Row, Table, Truth
 
 # The stream of the inputs: targets are drawn from the key's first one, and one key may serve both.

@@ -42,4 +42,4 @@ class NetworkTruth(Truth):
 
     def std(self, X: Table) -> Row:
         """The true standard deviation of the noise."""
-        return np.sqrt(self.network.get_prediction(X).aleatoric_variance)
+        return np.sqrt(self.network.get_prediction(X).total_variance)  # one network: noise alone

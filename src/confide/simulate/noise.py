@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float64
 from scipy import special
 
-from confide.simulate.named import Named
+from confide.named import Named
 
 Values = Float64[np.ndarray, "*shape"]
 

@@ -1,0 +1,220 @@
+"""What many simulations say about an estimator's intervals, in numbers, words and a picture."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Bool, Float, Float64
+
+from confide.metrics import (
+    attainable_brier_score,
+    brier_score,
+    brier_score_standard_error,
+)
+from confide.prediction import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+Row = Float64[np.ndarray, " row"]
+# Below this many simulations a mean coverage is off by several points: no claim is made.
+ENOUGH_SIMULATIONS = 10
+# A stretch of a feature is named as the worst only if it holds this share of the test rows.
+SMALLEST_STRETCH = 0.1
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """One estimator's intervals of one kind at one level, over all simulations.
+
+    Attributes:
+        estimator: its name.
+        kind: "confidence" or "prediction".
+        confidence_level: the level that was asked for.
+        held: for each simulation and test row, whether the interval holds the true function's value
+            (confidence), or the exact probability that it holds a new observation (prediction).
+        width: mean width of the interval at each test row.
+    """
+
+    estimator: str
+    kind: Kind
+    confidence_level: float
+    held: Bool[np.ndarray, "simulation row"] | Float64[np.ndarray, "simulation row"]
+    width: Row
+
+    @property
+    def pointwise(self) -> Row:
+        """Coverage of each test row: the CICF of Eq. (4) or the PICF of Eq. (6)."""
+        return np.asarray(np.mean(self.held, axis=0, dtype=np.float64))
+
+    @property
+    def mean(self) -> float:
+        """Mean coverage over the test rows."""
+        return float(np.mean(self.held))
+
+    @property
+    def mean_se(self) -> float:
+        """Its Monte-Carlo standard error: rows of one simulation err together."""
+        of_simulations = np.asarray(np.mean(self.held, axis=1, dtype=np.float64))
+        n_simulations = len(of_simulations)
+        if n_simulations < 2:
+            return float("nan")
+        return float(np.std(of_simulations, ddof=1) / np.sqrt(n_simulations))
+
+    @property
+    def brier(self) -> float:
+        """Mean squared distance of the pointwise coverage from its level, Eq. (5)."""
+        return brier_score(self.pointwise, self.confidence_level)
+
+    @property
+    def brier_se(self) -> float:
+        """Its Monte-Carlo standard error."""
+        if len(self.held) < 2:
+            return float("nan")
+        return brier_score_standard_error(self.held, self.confidence_level)
+
+    @property
+    def brier_attainable(self) -> float:
+        """What perfect intervals would score with as many simulations."""
+        if self.kind == "prediction":
+            return 0.0  # exact probabilities: nothing is left to chance
+        return attainable_brier_score(self.confidence_level, len(self.held))
+
+
+@dataclass(frozen=True)
+class WorstStretch:
+    """The stretch of one feature where an estimator's intervals cover least."""
+
+    feature: str
+    lower: float
+    upper: float
+    coverage: float
+
+    def __str__(self) -> str:
+        """In words."""
+        if self.lower == self.upper:
+            return f"{self.feature} is {self.lower:.4g}"
+        if np.isinf(self.lower):
+            return f"{self.feature} is at most {self.upper:.4g}"
+        if np.isinf(self.upper):
+            return f"{self.feature} is above {self.lower:.4g}"
+        return f"{self.feature} is above {self.lower:.4g} and at most {self.upper:.4g}"
+
+
+@dataclass(frozen=True)
+class CoverageReport:
+    """How often intervals cover on simulated data.
+
+    Attributes:
+        coverages: for each estimator, kind and level that there is, its coverage.
+        X_test: the rows at which coverage was measured.
+        feature_names: their columns.
+        n_train: rows of each simulated training set.
+        truth: what the data were simulated from, in words.
+    """
+
+    coverages: tuple[Coverage, ...]
+    X_test: Float[np.ndarray, "row feature"]
+    feature_names: tuple[str, ...]
+    n_train: int
+    truth: str
+
+    @property
+    def n_simulations(self) -> int:
+        """The number of simulated data sets."""
+        return len(self.coverages[0].held)
+
+    def worst(self, coverage: Coverage) -> WorstStretch:
+        """The stretch of one feature, of a quarter of the rows or so, where coverage is lowest."""
+        pointwise = coverage.pointwise
+        stretches = [
+            WorstStretch(name, lower, upper, float(pointwise[rows].mean()))
+            for name, column in zip(self.feature_names, self.X_test.T, strict=True)
+            for lower, upper, rows in _stretches(column)
+        ]
+        return min(stretches, key=lambda stretch: stretch.coverage)
+
+    @property
+    def verdict(self) -> str:
+        """One plain sentence for each estimator and kind, at its lowest level."""
+        first: dict[tuple[str, Kind], Coverage] = {}
+        for coverage in sorted(self.coverages, key=lambda c: c.confidence_level):
+            first.setdefault((coverage.estimator, coverage.kind), coverage)
+        return "\n".join(self._sentence(coverage) for coverage in first.values())
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row for each estimator, kind and level."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "estimator": c.estimator,
+                "kind": c.kind,
+                "confidence_level": c.confidence_level,
+                "coverage": c.mean,
+                "coverage_se": c.mean_se,
+                "brier": c.brier,
+                "brier_se": c.brier_se,
+                "brier_attainable": c.brier_attainable,
+                "width": float(c.width.mean()),
+                "worst_where": str(worst := self.worst(c)),
+                "worst_coverage": worst.coverage,
+            }
+            for c in self.coverages
+        )
+
+    def plot(self) -> "Figure":
+        """The pointwise coverages of each estimator about their levels."""
+        from confide.plot import plot_coverage
+
+        return plot_coverage(self.coverages)
+
+    def __str__(self) -> str:
+        """The table and the verdict."""
+        table = self.to_frame().to_string(index=False, float_format=lambda x: f"{x:.3g}")
+        return f"{table}\n\n{self.verdict}"
+
+    def _sentence(self, c: Coverage) -> str:
+        found = (
+            f"{c.estimator}: {100 * c.confidence_level:g} % {c.kind} intervals cover "
+            f"{100 * c.mean:.0f} %"
+        )
+        if self.n_simulations < ENOUGH_SIMULATIONS:
+            return (
+                f"{found} in {self.n_simulations} simulations, too few for a claim: pass "
+                f"n_simulations={2 * ENOUGH_SIMULATIONS} or more."
+            )
+        worst = self.worst(c)
+        return (
+            f"{found} (± {100 * c.mean_se:.1f}) on data like yours, {_judged(c)}; worst where "
+            f"{worst} ({100 * worst.coverage:.0f} %)."
+        )
+
+
+def _judged(coverage: Coverage) -> str:
+    distance = coverage.mean - coverage.confidence_level
+    # Two standard errors, and at least a point: less than that is of no consequence.
+    if abs(distance) <= max(2 * coverage.mean_se, 0.01):
+        return "as they should on average"
+    return "too often: they are wider than need be" if distance > 0 else "too seldom"
+
+
+def _stretches(
+    column: Float[np.ndarray, " row"],
+) -> Iterator[tuple[float, float, Bool[np.ndarray, " row"]]]:
+    """Values of a feature with few, or its quarters: lower (excluded) and upper bound, and rows."""
+    values = np.unique(column)
+    candidates: Sequence[tuple[float, float, Bool[np.ndarray, " row"]]]
+    if len(values) <= 4:
+        candidates = [(float(v), float(v), column == v) for v in values]
+    else:
+        inner = np.unique(np.quantile(column, [0.25, 0.5, 0.75], method="inverted_cdf"))
+        edges = [-np.inf, *inner.tolist(), np.inf]
+        candidates = [
+            (lower, upper, (lower < column) & (column <= upper))
+            for lower, upper in itertools.pairwise(edges)
+        ]
+    yield from (each for each in candidates if np.mean(each[2]) >= SMALLEST_STRETCH)

@@ -1,0 +1,233 @@
+"""One contract for every method in the registry, and a sixth method that meets it."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import jax
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import confide
+from confide.errors import NoSuchIntervalError
+from confide.estimators import ESTIMATORS
+from confide.methods import REGISTRY, deep_ensemble
+from confide.prediction import Prediction
+
+SMALL = {"hidden_layer_sizes": (4,), "max_epochs": 6, "learning_rate": 0.05}
+DOORS = (
+    "NAME", "Settings", "Fitted", "member_epochs", "fit", "predict", "to_arrays", "from_arrays"
+)  # fmt: skip
+methods = pytest.mark.parametrize("method", REGISTRY.values(), ids=REGISTRY)
+estimators = pytest.mark.parametrize("estimator_class", ESTIMATORS.values(), ids=ESTIMATORS)
+
+
+def keys(n):
+    return [jax.random.key(seed) for seed in range(n)]
+
+
+@pytest.fixture(scope="module")
+def targets(data):
+    """Three data sets with the same inputs."""
+    y = data[1]
+    noise = np.random.default_rng(2).normal(size=(3, len(y)))
+    return y + noise * [[0.0], [0.5], [1.0]]
+
+
+def numbers(prediction: Prediction, level: float) -> np.ndarray:
+    return np.column_stack([prediction.mean, prediction.prediction_interval(level)])
+
+
+def level_of(settings) -> float:
+    return getattr(settings, "confidence_level", 0.9)
+
+
+@methods
+def test_method_has_all_doors(method):
+    assert all(hasattr(method, door) for door in DOORS)
+    assert REGISTRY[method.NAME] is method
+    assert [m.NAME for m in REGISTRY.values()] == [e.method.NAME for e in ESTIMATORS.values()]
+
+
+@methods
+def test_one_fit_for_each_key_and_predictions_of_every_row(method, data, targets):
+    settings = method.Settings(**SMALL)
+    fits = method.fit(keys(3), data[0], targets, settings)
+    assert len(fits) == 3
+    assert all(isinstance(fitted, method.Fitted) for fitted in fits)
+    prediction = method.predict(fits[1], data[0][:7])
+    assert prediction.mean.shape == (7,)
+    assert prediction.mean.dtype == np.float64
+    lower, upper = prediction.prediction_interval(level_of(settings)).T
+    assert np.all(lower < prediction.mean)
+    assert np.all(prediction.mean < upper)
+
+
+@methods
+def test_a_data_set_does_not_depend_on_those_beside_it(method, data, targets):
+    settings = method.Settings(**SMALL)
+    together = method.fit(keys(3), data[0], targets, settings, members_per_block=4)
+    for j in range(3):
+        (alone,) = method.fit(
+            keys(3)[j : j + 1], data[0], targets[j : j + 1], settings, members_per_block=4
+        )
+        level = level_of(settings)
+        np.testing.assert_array_equal(
+            numbers(method.predict(together[j], data[0]), level),
+            numbers(method.predict(alone, data[0]), level),
+        )
+
+
+@methods
+def test_different_keys_give_different_numbers(method, data):
+    settings = method.Settings(**SMALL)
+    same = np.stack([data[1], data[1]])
+    first, second = method.fit(keys(2), data[0], same, settings)
+    differ = method.predict(first, data[0]).mean - method.predict(second, data[0]).mean
+    assert np.abs(differ).max() > 1e-3
+
+
+@methods
+def test_further_data_sets_compile_nothing(method, data, targets, compilations):
+    settings = method.Settings(**SMALL)
+
+    def fit_and_predict(rows):
+        fits = method.fit(keys(len(rows)), data[0], targets[rows], settings, members_per_block=4)
+        for fitted in fits:
+            method.predict(fitted, data[0][: 10 + len(rows)])
+
+    fit_and_predict([0])
+    compilations.clear()
+    fit_and_predict([0, 1, 2])
+    assert compilations == []
+
+
+@methods
+def test_progress_counts_what_was_announced(method, data, targets):
+    settings, done = method.Settings(**SMALL), []
+    method.fit(keys(2), data[0], targets[:2], settings, progress=done.append)
+    assert sum(done) == 2 * method.member_epochs(settings)
+
+
+@methods
+def test_arrays_hold_all_that_a_prediction_needs(method, data):
+    settings = method.Settings(**SMALL)
+    (fitted,) = method.fit(keys(1), data[0], data[1][None], settings)
+    again = method.from_arrays(method.to_arrays(fitted), settings, data[0].shape[1])
+    level = level_of(settings)
+    np.testing.assert_array_equal(
+        numbers(method.predict(again, data[0]), level),
+        numbers(method.predict(fitted, data[0]), level),
+    )
+
+
+@methods
+def test_scale_and_shift_of_y_scale_and_shift_every_answer(method, data):
+    settings = method.Settings(**SMALL)
+    level = level_of(settings)
+    # Powers of two: standardised targets are then the same to the last bit.
+    (one,) = method.fit(keys(1), data[0], data[1][None], settings)
+    (other,) = method.fit(keys(1), data[0], 4 * data[1][None], settings)
+    np.testing.assert_array_equal(
+        4 * numbers(method.predict(one, data[0]), level),
+        numbers(method.predict(other, data[0]), level),
+    )
+
+
+@methods
+def test_weights_reach_the_loss(method, data):
+    settings = method.Settings(**SMALL)
+    weight = np.linspace(0.1, 3, len(data[1]))
+    (plain,) = method.fit(keys(1), data[0], data[1][None], settings)
+    (weighted,) = method.fit(keys(1), data[0], data[1][None], settings, sample_weight=weight)
+    difference = method.predict(plain, data[0]).mean - method.predict(weighted, data[0]).mean
+    assert np.abs(difference).max() > 1e-3
+
+
+@estimators
+def test_an_interval_is_there_or_refused_with_a_reason(estimator_class, data):
+    settings = estimator_class().settings()
+    level = level_of(settings)
+    model = estimator_class(**SMALL, random_state=0).fit(*data)
+    prediction = model.get_prediction(data[0])
+    _, interval = model.predict_interval(data[0], level, kind="prediction")
+    np.testing.assert_array_equal(interval, prediction.prediction_interval(level))
+    if prediction.confidence_law is None:
+        with pytest.raises(NoSuchIntervalError, match="Ask for kind='prediction'"):
+            model.predict_interval(data[0], level, kind="confidence")
+    else:
+        _, confidence = model.predict_interval(data[0], level, kind="confidence")
+        assert np.all(np.diff(confidence) > 0)
+
+
+@estimators
+def test_many_fits_are_the_methods_own_and_carry_their_seed(estimator_class, data, targets):
+    model = estimator_class(**SMALL)
+    fits = list(model.fit_many(data[0], targets, [5, 6, 7]))
+    assert [fitted.random_state for fitted in fits] == [5, 6, 7]
+    (again,) = model.fit_many(data[0], targets[1:2], [6])
+    level = level_of(model.settings())
+    np.testing.assert_array_equal(
+        fits[1].predict_interval(data[0], level)[1], again.predict_interval(data[0], level)[1]
+    )
+    assert fits[0].n_features_in_ == 3
+
+
+def test_batches_of_many_fits_do_not_change_the_numbers(monkeypatch, data, targets):
+    model = confide.DeepEnsembleRegressor(**SMALL)
+    at_once = [fitted.predict(data[0]) for fitted in model.fit_many(data[0], targets, [5, 6, 7])]
+    monkeypatch.setattr("confide.estimators.base.TARGETS_PER_BATCH", 1)
+    one_by_one = [fitted.predict(data[0]) for fitted in model.fit_many(data[0], targets, [5, 6, 7])]
+    np.testing.assert_array_equal(at_once, one_by_one)
+
+
+def test_many_fits_want_a_row_of_targets_for_each_seed(data, targets):
+    model = confide.DeepEnsembleRegressor(**SMALL)
+    with pytest.raises(ValueError, match=r"one row for each of the 2 random states.*\(3, 64\)"):
+        list(model.fit_many(data[0], targets, [5, 6]))
+
+
+@estimators
+def test_names_of_features_reach_the_copies(estimator_class, table, targets):
+    (fitted, *_) = estimator_class(**SMALL).fit_many(table, targets, [5, 6, 7])
+    assert fitted.feature_names_in_.tolist() == list(table.columns)
+
+
+def half_as_sure(fitted, X):
+    """A deep ensemble's prediction with its confidence law twice as wide."""
+    prediction = deep_ensemble.predict(fitted, X)
+    law = replace(prediction.confidence_law, t_scale=2 * prediction.confidence_law.t_scale)
+    return replace(prediction, confidence_law=law)
+
+
+class CautiousRegressor(confide.DeepEnsembleRegressor):
+    """A sixth method: the doors of a deep ensemble, one of them changed."""
+
+    method = SimpleNamespace(**{**vars(deep_ensemble), "NAME": "cautious", "predict": half_as_sure})
+
+
+def test_a_sixth_method_works_in_every_tool(data, tmp_path, monkeypatch):
+    monkeypatch.setitem(ESTIMATORS, "CautiousRegressor", CautiousRegressor)
+    plain = confide.DeepEnsembleRegressor(**SMALL, random_state=1).fit(*data)
+    model = CautiousRegressor(**SMALL, random_state=1).fit(*data)
+    width, plain_width = (
+        np.diff(each.predict_interval(data[0], 0.8, kind="confidence")[1])
+        for each in (model, plain)
+    )
+    np.testing.assert_allclose(width, 2 * plain_width, rtol=1e-12)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        confide.load(tmp_path / "model").get_prediction(data[0]).confidence_interval(0.8),
+        model.get_prediction(data[0]).confidence_interval(0.8),
+    )
+    assert clone(model).get_params() == model.get_params()
+    report = confide.coverage_check(
+        [CautiousRegressor(**SMALL), confide.DeepEnsembleRegressor(**SMALL)],
+        *data, n_simulations=10, random_state=0,
+    )  # fmt: skip
+    cautious, other = (
+        next(c for c in report.coverages if (c.estimator, c.kind) == (name, "confidence"))
+        for name in ("CautiousRegressor", "DeepEnsembleRegressor")
+    )
+    np.testing.assert_allclose(cautious.width, 2 * other.width, rtol=1e-12)
+    assert cautious.mean > other.mean
