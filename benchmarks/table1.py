@@ -178,8 +178,8 @@ def as_markdown(results: Results, kind: str) -> str:
     """One kind's table, print beside ours: means over repetitions, with their standard errors."""
     short = "CI80" if kind == "confidence" else "PI80"
     lines = [
-        f"| set | method | Brier-{short} | print | ratio "
-        f"| width {short} | print | ratio | coverage |",
+        f"| set | method | Brier-{short} | print | ratio |"
+        + f" width {short} | print | ratio | coverage |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for (name, found_kind, method, variant), repetitions in results.items():
