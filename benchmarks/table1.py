@@ -177,11 +177,8 @@ def printed(kind: str, name: str, method: str) -> tuple[float, float]:
 def as_markdown(results: Results, kind: str) -> str:
     """One kind's table, print beside ours: means over repetitions, with their standard errors."""
     short = "CI80" if kind == "confidence" else "PI80"
-    lines = [
-        f"| set | method | Brier-{short} | print | ratio |"
-        + f" width {short} | print | ratio | coverage |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    measures = f"Brier-{short} | print | ratio | width {short} | print | ratio | coverage"
+    lines = [f"| set | method | {measures} |", "|---|---|---|---|---|---|---|---|---|"]
     for (name, found_kind, method, variant), repetitions in results.items():
         if found_kind != kind:
             continue

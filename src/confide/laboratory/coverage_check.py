@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_X_y
 
+from confide.errors import NoSuchIntervalError
 from confide.laboratory.adapters import adapted
 from confide.laboratory.report import Coverage, CoverageReport
 from confide.laboratory.simulations import Answers, Table, simulated_answers, work
@@ -34,7 +35,7 @@ def coverage_check(
     y: ArrayLike,
     *,
     n_simulations: int = 20,
-    confidence_levels: Sequence[float] = (0.8, 0.95),
+    confidence_levels: float | Sequence[float] = (0.8, 0.95),
     truth: str | Truth = "random_forest",
     test_size: float = 0.2,
     random_state: int | np.random.RandomState | None = None,
@@ -66,7 +67,9 @@ def coverage_check(
         The report: print it, or see its `verdict`, `to_frame()` and `plot()`.
     """
     estimators = _named(estimator)
-    levels = [checked_level(level) for level in np.atleast_1d(confidence_levels)]
+    levels = [checked_level(level) for level in np.atleast_1d(confidence_levels).tolist()]
+    if not levels:
+        raise ValueError("`confidence_levels` must hold at least one level, got none. Pass [0.8].")
     if isinstance(n_simulations, bool) or not n_simulations >= 1:
         raise ValueError(
             f"`n_simulations` must be at least 1, got {n_simulations!r}. Pass 20 for a first look, "
@@ -86,6 +89,11 @@ def coverage_check(
         with progress_bar(title, total, shown=verbose) as progress:
             answers = simulated_answers(
                 each, X_train, targets, X_test, levels, seeds, progress=progress
+            )
+        if not answers.intervals:
+            raise NoSuchIntervalError(
+                f"{name} has intervals at none of the levels {levels}. Pass `confidence_levels` "
+                "that it has."
             )
         coverages += coverages_of(name, answers, twin, X_test)
     return CoverageReport(tuple(coverages), X_test, names, len(X_train), type(twin).__name__)

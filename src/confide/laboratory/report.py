@@ -196,8 +196,8 @@ class CoverageReport:
 
 def _judged(coverage: Coverage) -> str:
     distance = coverage.mean - coverage.confidence_level
-    # Two standard errors, and at least a point: less than that is of no consequence.
-    if abs(distance) <= max(2 * coverage.mean_se, 0.01):
+    # Two standard errors, and at least two points: less than that is of no consequence.
+    if abs(distance) <= max(2 * coverage.mean_se, 0.02):
         return "as they should on average"
     return "too often: they are wider than need be" if distance > 0 else "too seldom"
 
