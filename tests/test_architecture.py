@@ -1,6 +1,8 @@
 """Imports point one way, and the public surface is small, sorted and documented."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,17 @@ def test_public_names_are_sorted_importable_and_documented():
     assert confide.__all__ == sorted(confide.__all__)
     for name in confide.__all__:
         assert getattr(confide, name).__doc__
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed():
+    heavy = ["matplotlib", "scoringrules", "sklearn.ensemble", "sklearn.model_selection"]
+    script = f"import sys, confide; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'coverage_chekc'"):
+        confide.coverage_chekc  # noqa: B018

@@ -24,8 +24,15 @@ def notes(plan: Plan, peak_gigaflops: dict[str, float]) -> dict[str, str]:
         ),
         "Share of the matrix-multiply peak": (
             "Only the matrix products of forward and backward passes over real rows and members "
-            f"are counted. Peak: float32, {plan.matrix_size} x {plan.matrix_size}, in the same "
-            f"run, GFLOP/s: {rates or 'not measured'}."
+            "are counted, and only the time of training (the learner's `train`), not that of "
+            "standardising, initialising and simulating targets. Peak: float32, "
+            f"{plan.matrix_size} x {plan.matrix_size}, in the same run, GFLOP/s: "
+            f"{rates or 'not measured'}."
+        ),
+        "Many simulations at once": (
+            f"{plan.n_sets} data sets with the same {shape_name(plan.simulated)} inputs, "
+            f"{plan.n_members} members each, {plan.epochs} epochs: best of three calls of "
+            "`fit_many`, against that many warm fits one by one, and that many of the Keras loop."
         ),
         "Cold start": (
             f"A fresh process, {shape_name(plan.shapes[0])}: start, imports, data, compilation, "

@@ -83,6 +83,8 @@ class Plan:
         growth_members: Sizes of the growing ensemble, on the `small` table.
         growth_columns: Columns of the widening table, with as many rows as `small`.
         small: Table of the growing ensemble.
+        simulated: Table of the many simulated data sets.
+        n_sets: How many they are.
         matrix_size: Rows and columns of the matrices multiplied for the machine's peak.
         long_epochs: Epochs on growing and large tables: enough to see the time of one, few enough
             for a million rows.
@@ -104,6 +106,8 @@ class Plan:
     growth_members: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
     growth_columns: tuple[int, ...] = (1, 3, 10, 30, 100, 300, 1000)
     small: Shape = (1000, 8)
+    simulated: Shape = (824, 8)
+    n_sets: int = 100
     matrix_size: int = 3000
     long_epochs: int = 2
     long_fraction: float = 0.5
@@ -124,6 +128,8 @@ QUICK = Plan(
     growth_members=(1, 2),
     growth_columns=(2, 3),
     small=(200, 2),
+    simulated=(200, 2),
+    n_sets=4,
     matrix_size=300,
     repeats=1,
     cold_processes=1,

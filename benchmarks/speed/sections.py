@@ -16,6 +16,7 @@ from .tables import (
     FitMemory,
     FitTime,
     GrowthPoint,
+    ManyFits,
     TableMemory,
 )
 
@@ -164,7 +165,8 @@ def compare_with_machine(bench: Bench) -> None:
         for n_members in sorted({plan.n_members, plan.many_members}):
             fitted = bench.fit(OURS, shape, n_members=n_members)
             seconds = bench.whole_seconds(OURS, fitted)
-            if seconds is None or not bench.findings.peak_gigaflops:
+            training = fitted.values.get("training_seconds")
+            if seconds is None or not training or not bench.findings.peak_gigaflops:
                 continue
             flops = training_flops(
                 *shape, HIDDEN, n_members=n_members, trained_epochs=trained_epochs
@@ -175,11 +177,57 @@ def compare_with_machine(bench: Bench) -> None:
                     shape=shape_name(shape),
                     n_members=n_members,
                     seconds=seconds,
-                    microseconds_per_member_and_step=1e6 * seconds / steps,
-                    gigaflops=flops / seconds / 1e9,
-                    peak_gigaflops=max(bench.findings.peak_gigaflops.values()),
+                    training_seconds=min(training),
+                    microseconds_per_member_and_step=1e6 * min(training) / steps,
+                    gigaflops=flops / min(training) / 1e9,
+                    peak_gigaflops=bench.findings.peak_gigaflops,
                 )
             )
+
+
+def compare_many_fits(bench: Bench) -> None:
+    """A hundred simulated data sets: in one call, one by one, and as the Keras loop would."""
+    plan, shape = bench.plan, bench.plan.simulated
+    together = bench.measure(
+        f"confide, {plan.n_sets} x {shape_name(shape)} in one call",
+        {
+            "task": "simulations",
+            "n_sets": plan.n_sets,
+            "n_rows": shape[0],
+            "n_features": shape[1],
+            "settings": {
+                "n_members": plan.n_members,
+                "max_epochs": plan.epochs,
+                "retrain_fraction": plan.retrain_fraction,
+            },
+            "repeats": 3,
+        },
+    )
+    one_call = min(together.values.get("warm_seconds", []), default=None)
+    rows = [("confide, all in one call", one_call, "all", together.problem)]
+    for contender in (OURS, *[rival for rival in bench.rivals if rival.name == "keras_loop"]):
+        epochs = plan.slow_epochs if contender.slow else (plan.epochs,)
+        outcome = bench.fit(contender, shape, epochs=epochs)
+        one = bench.whole_seconds(contender, outcome)
+        rows.append(
+            (
+                f"{contender.label}, one by one",
+                plan.n_sets * one if one else None,
+                f"one fit, {_listed(epochs)} of {plan.epochs} epochs",
+                outcome.problem,
+            )
+        )
+    bench.findings.many_fits += [
+        ManyFits(
+            shape=f"{plan.n_sets} x {shape_name(shape)}",
+            way=way,
+            seconds=seconds,
+            ratio=seconds / one_call if seconds and one_call else None,
+            measured=measured,
+            problem=problem,
+        )
+        for way, seconds, measured, problem in rows
+    ]
 
 
 def compare_cold_starts(bench: Bench) -> None:
@@ -318,6 +366,7 @@ def growth_point(axis: str, value: int, outcome: Outcome, trained_epochs: int) -
 
 SECTIONS: dict[str, Callable[[Bench], None]] = {
     "peers": compare_with_peers,
+    "simulations": compare_many_fits,
     "cold": compare_cold_starts,
     "memory": compare_memory,
     "growth": measure_growth,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,14 +32,27 @@ class Efficiency:
     shape: str
     n_members: int
     seconds: float
+    training_seconds: float
     microseconds_per_member_and_step: float
     gigaflops: float
-    peak_gigaflops: float
+    peak_gigaflops: dict[str, float]
 
     @property
-    def percent_of_peak(self) -> float:
-        """Achieved rate in percent of the peak."""
-        return 100 * self.gigaflops / self.peak_gigaflops
+    def percent_of_peak(self) -> dict[str, float]:
+        """Achieved rate while training in percent of each library's peak."""
+        return {name: 100 * self.gigaflops / peak for name, peak in self.peak_gigaflops.items()}
+
+
+@dataclass(frozen=True)
+class ManyFits:
+    """A hundred data sets with the same inputs, one way to fit them."""
+
+    shape: str
+    way: str
+    seconds: float | None = None
+    ratio: float | None = None
+    measured: str = ""
+    problem: str | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +112,7 @@ class Findings:
     peak_gigaflops: dict[str, float] = field(default_factory=dict)
     fit_times: list[FitTime] = field(default_factory=list)
     efficiency: list[Efficiency] = field(default_factory=list)
+    many_fits: list[ManyFits] = field(default_factory=list)
     cold_starts: list[ColdStart] = field(default_factory=list)
     fit_memory: list[FitMemory] = field(default_factory=list)
     table_memory: list[TableMemory] = field(default_factory=list)
@@ -143,6 +158,7 @@ def as_markdown(findings: Findings) -> str:
     sections = [
         ("Warm fit", _fit_time_table(findings.fit_times)),
         ("Share of the matrix-multiply peak", _efficiency_table(findings.efficiency)),
+        ("Many simulations at once", _many_table(findings.many_fits)),
         ("Cold start", _cold_table(findings.cold_starts)),
         ("Memory of a fit", _fit_memory_table(findings.fit_memory)),
         ("Memory on a large table", _table_memory_table(findings.table_memory)),
@@ -177,11 +193,27 @@ def _efficiency_table(rows: Sequence[Efficiency]) -> list[str]:
     columns: Columns = {
         "table": lambda row: row.shape,
         "members": lambda row: str(row.n_members),
-        "seconds": lambda row: _number(row.seconds),
+        "fit, seconds": lambda row: _number(row.seconds),
+        "training, seconds": lambda row: _number(row.training_seconds),
         "µs per member and step": lambda row: _number(row.microseconds_per_member_and_step),
         "GFLOP/s": lambda row: _number(row.gigaflops),
-        "peak": lambda row: _number(row.peak_gigaflops),
-        "share": lambda row: f"{row.percent_of_peak:.1f} %",
+    }
+    for library in rows[0].peak_gigaflops if rows else ():
+        columns[f"share of {library}'s peak"] = partial(_share, library)
+    return _table(columns, rows)
+
+
+def _share(library: str, row: Efficiency) -> str:
+    return f"{row.percent_of_peak[library]:.1f} %"
+
+
+def _many_table(rows: Sequence[ManyFits]) -> list[str]:
+    columns: Columns = {
+        "table": lambda row: row.shape,
+        "fits": lambda row: row.way,
+        "seconds": lambda row: row.problem or _number(row.seconds),
+        "times as long": lambda row: _number(row.ratio),
+        "measured": lambda row: row.measured,
     }
     return _table(columns, rows)
 

@@ -5,6 +5,7 @@ observation, and a split of the uncertainty into noise, finite data and random t
 """
 
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 from confide.compilation import enable_compilation_cache
 from confide.errors import ModelFileError, NoSuchIntervalError
@@ -16,9 +17,11 @@ from confide.estimators import (
     QualityDrivenEnsembleRegressor,
     load,
 )
-from confide.laboratory import CoverageReport, coverage_check
 from confide.learners import TrainingDivergedError
 from confide.prediction import Prediction
+
+if TYPE_CHECKING:
+    from confide.laboratory import CoverageReport, coverage_check
 
 __version__ = version("confide")
 
@@ -38,3 +41,16 @@ __all__ = [
     "enable_compilation_cache",
     "load",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The laboratory, imported when it is first asked for: it takes forests and searches along."""
+    if name in {"CoverageReport", "coverage_check"}:
+        from confide import laboratory
+
+        return getattr(laboratory, name)
+    raise AttributeError(f"module 'confide' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
