@@ -1,5 +1,6 @@
 """Model files: arrays and a JSON header in one safetensors file. Nothing in it can run."""
 
+import hashlib
 import json
 import os
 import uuid
@@ -34,6 +35,7 @@ def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -
     }
     arrays = estimator.method.to_arrays(estimator.fitted_)
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    header["sha256"] = _checksum(contiguous)
     write_atomically(Path(path), to_bytes(contiguous, {"header": json.dumps(header)}))
 
 
@@ -52,6 +54,7 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
         estimator = _estimator_class(header)(**_parameters(header, arrays))
         n_features = _n_features(header)
         estimator.fitted_ = estimator.method.from_arrays(arrays, estimator.settings(), n_features)
+        _refuse_altered(header, arrays)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ModelFileError(
             f"{path} is damaged or was tampered with: its parts do not fit together ({error}). "
@@ -112,6 +115,20 @@ def _checked_header(path: Path, text: str) -> dict[str, Any]:
             "newer one."
         )
     return header
+
+
+def _refuse_altered(header: dict[str, Any], arrays: Arrays) -> None:
+    if header["sha256"] != _checksum(arrays):
+        raise ValueError("its arrays are not those that were saved")
+
+
+def _checksum(arrays: Arrays) -> str:
+    """Of all names, types, shapes and values: shows a byte that changed on a disk or on the way."""
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape} ".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def _estimator_class(header: dict[str, Any]) -> type[EnsembleRegressor]:
