@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 from scipy import stats
 
 from confide import ConcreteDropoutRegressor
@@ -143,6 +144,32 @@ def test_a_pass_is_the_network_with_its_inputs_masked(fitted, data):
     # Hardly any mask value lies between dropped and kept at this temperature.
     for mask, rate in zip(masks, rates, strict=True):
         assert np.all((mask < 0.2) | (mask > 0.7)) or rate > 0.3
+
+
+def test_thinned_weights_are_right_on_average(fitted):
+    """Masks are scaled to mean one; a little less than that, for they are relaxed."""
+    settings = dataclasses.replace(fitted.settings, n_passes=2000)
+    network = unravel(settings.objective, 3)(jnp.asarray(fitted.members.parameters[0]))
+    logits = [jnp.log(0.3 / 0.7)] * 3
+    dropping = eqx.tree_at(lambda n: [each.rate_logit for each in n.layers], network, logits)
+    parameters = ravel_pytree(dropping)[0][None]
+    changed = dataclasses.replace(
+        fitted, settings=settings, members=fitted.members._replace(parameters=parameters)
+    )
+    passes = thinned_networks(changed, 3)
+    kernel = np.asarray(network.hidden[0].weight).ravel()
+    masks = passes[:, : kernel.size] / kernel
+    # A mask is 0 or 1 / 0.7: its variance is 0.3 / 0.7.
+    np.testing.assert_allclose(masks.mean(axis=0), 1.0, atol=4 * np.sqrt(0.3 / 0.7 / 2000) + 0.01)
+
+
+def test_outputs_are_mean_and_variance(fitted):
+    network = unravel(fitted.settings.objective, 3)(jnp.asarray(fitted.members.parameters[0]))
+    X = jnp.ones((3, 2))
+    mean, log_variance = network(X)
+    found_mean, variance = fitted.settings.objective.outputs(network, X)
+    np.testing.assert_array_equal(found_mean, mean)
+    np.testing.assert_allclose(variance, np.exp(log_variance), rtol=1e-6)
 
 
 def test_variances_are_those_of_the_passes(fitted, data):

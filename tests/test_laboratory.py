@@ -300,6 +300,13 @@ def test_mapie_without_its_adapter_is_told_of_it(line):
         coverage_check(mapie, *line)
 
 
+def test_levels_of_mapie_are_told_apart(line):
+    mapie = SplitConformalRegressor(LinearRegression(), [0.9, 0.6], prefit=False)
+    adapter = MapieAdapter(mapie, [0.9, 0.6]).fit(*line)
+    wide, narrow = (np.diff(adapter.predict_interval(line[0], level)[1]) for level in (0.9, 0.6))
+    assert np.all(wide > narrow)
+
+
 def test_another_level_of_mapie_is_refused(line):
     mapie = SplitConformalRegressor(LinearRegression(), 0.8, prefit=False)
     adapter = MapieAdapter(mapie, [0.8]).fit(*line)

@@ -125,7 +125,11 @@ def test_another_level_is_refused(model, data):
 
 
 def test_levels_are_compared_as_they_are_written(model, data):
-    assert model.predict_interval(data[0], 1 - 0.2)[1].shape == (64, 2)
+    almost = 0.7 + 0.1
+    assert almost != 0.8
+    np.testing.assert_array_equal(
+        model.predict_interval(data[0], almost)[1], model.predict_interval(data[0], 0.8)[1]
+    )
 
 
 def test_confidence_interval_is_refused(model, data):

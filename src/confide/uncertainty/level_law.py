@@ -9,7 +9,7 @@ from jaxtyping import Float64
 from confide.errors import NoSuchIntervalError
 
 Row = Float64[np.ndarray, " row"]
-# Levels are compared as the user wrote them: 1 - 0.2 is 0.8.
+# Levels are compared as they are meant: 0.7 + 0.1 is 0.8.
 SAME_LEVEL = 1e-9
 
 
