@@ -1,5 +1,6 @@
 """Bad input is refused before any training: what was needed, what came, what to do."""
 
+import datetime as dt
 import pickle
 import re
 
@@ -404,3 +405,74 @@ def test_a_divergence_in_another_process_arrives_as_it_was():
     again = pickle.loads(pickle.dumps(error))  # noqa: S301
     assert str(again) == str(error)
     assert (again.member, again.epoch, again.step) == (1, 2, 5)
+
+
+# What the networks cannot hold
+
+
+@pytest.mark.parametrize("far", [1e40, 1e300])
+def test_a_row_too_far_for_the_networks_is_refused(bootstrapped, far):
+    rows = np.zeros((3, 3))
+    rows[1, 2] = far
+    with refused("prediction for row 1 is not a finite number", "Check its units"):
+        bootstrapped.predict(rows)
+
+
+def test_a_column_that_is_too_wide_is_refused(untrained, data):
+    X = data[0].copy()
+    X[0, 1], X[1, 1] = -1.5e308, 1.5e308
+    with refused("X must have a range that floats can hold", "1.", "other units"):
+        untrained().fit(X, data[1])
+
+
+@pytest.mark.parametrize("kind", ["M8[D]", "m8[s]"])
+def test_dates_in_an_array_are_refused(untrained, data, kind):
+    dates = np.arange(64).astype(kind)
+    with refused("X must be numbers, but it holds dates or durations", "days since"):
+        untrained().fit(dates[:, None], data[1])
+    with refused("y must be numbers, but it holds dates or durations", "days since"):
+        untrained().fit(data[0], dates)
+
+
+def test_dates_as_objects_are_refused_with_advice(untrained, data):
+    X = data[0].astype(object)
+    X[:, 1] = [dt.date(2020, 1, 1)] * 64
+    with pytest.raises(ValueError, match=r"float\(\) argument must be.*days since"):
+        untrained().fit(X, data[1])
+
+
+@pytest.mark.parametrize("level", [1 - 1e-16, 1 - 1e-13])
+def test_a_level_too_near_to_one_is_refused(bootstrapped, data, level):
+    with refused("`confidence_level` must be at most 1 - 1e-12", "cannot tell"):
+        bootstrapped.predict_interval(data[0], level)
+
+
+def test_a_quantile_too_near_to_zero_is_refused(bootstrapped, data):
+    with refused("Quantile probabilities must lie in (0, 1), got 1e-17"):
+        bootstrapped.predict_quantiles(data[0], [1e-17])
+
+
+# A fit that fails half-way
+
+
+def test_a_refit_that_fails_leaves_the_old_model(data, table, small):
+    model = DeepEnsembleRegressor(**small).fit(table, data[1])
+    before = model.predict(table)
+    other = table[table.columns[::-1]]
+    with pytest.raises(TrainingDivergedError):
+        model.set_params(learning_rate=1e6, max_epochs=200).fit(other, 1e3 * data[1])
+    assert model.feature_names_in_.tolist() == list(table.columns)
+    np.testing.assert_array_equal(model.predict(table), before)
+
+
+def test_a_first_fit_that_fails_leaves_no_model(data, small):
+    model = DeepEnsembleRegressor(**{**small, "learning_rate": 1e6, "max_epochs": 200})
+    with pytest.raises(TrainingDivergedError):
+        model.fit(*data)
+    with pytest.raises(NotFittedError):
+        model.predict(data[0])
+
+
+def test_names_of_an_earlier_fit_are_forgotten(data, table, small):
+    model = DeepEnsembleRegressor(**small).fit(table, data[1]).fit(*data)
+    assert not hasattr(model, "feature_names_in_")

@@ -386,3 +386,23 @@ def test_ctrl_c_ends_a_long_fit_at_once_and_leaves_no_thread():
     assert child.returncode == -signal.SIGINT
     assert err.rstrip().endswith("KeyboardInterrupt")
     assert out == "threads left: []\n"
+
+
+@pytest.mark.parametrize(("shift", "factor"), [(0.0, 1e-200), (0.0, 1e200), (1e9, 1e-4)])
+def test_columns_of_any_size_are_learnt_from(data, small, shift, factor):
+    X, y = data
+    plain = DeepEnsembleRegressor(**small).fit(X, y)
+    odd = shift + factor * X
+    # At 1e9 a float leaves 1e-4 three digits: the networks see inputs that are off by that much.
+    assert DeepEnsembleRegressor(**small).fit(odd, y).score(odd, y) == pytest.approx(
+        plain.score(X, y), abs=0.02
+    )
+
+
+def test_targets_with_a_large_mean_and_a_small_spread_are_learnt(data, small):
+    X, y = data
+    plain = DeepEnsembleRegressor(**small).fit(X, y)
+    odd = 1e9 + 1e-3 * y
+    assert DeepEnsembleRegressor(**small).fit(X, odd).score(X, odd) == pytest.approx(
+        plain.score(X, y), abs=0.02
+    )

@@ -405,7 +405,7 @@ def test_a_scale_that_is_not_positive_is_refused(rewritten, saved, name, value):
 
 
 def test_an_array_too_many_is_refused(rewritten):
-    assert_refused(rewritten(arrays={"extra": np.ones(3)}), "not those that were saved")
+    assert_refused(rewritten(arrays={"extra": np.ones(3)}), "not what was saved")
 
 
 @pytest.mark.parametrize("model", ESTIMATORS.values(), ids=ESTIMATORS)
@@ -415,11 +415,24 @@ def test_one_changed_weight_is_refused(model, data, tmp_path):
     content = bytearray(path.read_bytes())
     content[-5] ^= 1  # the last array's last numbers
     path.write_bytes(content)
-    assert_refused(path, "not those that were saved")
+    assert_refused(path, "not what was saved")
+
+
+def test_the_file_keeps_what_was_fitted_whatever_was_set_since(data, small, tmp_path):
+    model = DeepEnsembleRegressor(**small).fit(*data)
+    fitted = model.predict(data[0])
+    model.set_params(n_members=7, max_epochs=1, verbose=True).save(tmp_path / "model")
+    again = confide.load(tmp_path / "model")
+    assert (again.n_members, again.max_epochs, again.verbose) == (2, 20, True)
+    np.testing.assert_array_equal(again.predict(data[0]), fitted)
+
+
+def test_a_header_with_another_estimator_is_refused(rewritten):
+    assert_refused(rewritten(estimator="NaiveBootstrapRegressor"), "do not fit together")
 
 
 def test_a_header_without_checksum_is_refused(rewritten):
-    assert_refused(rewritten(sha256=None), "not those that were saved")
+    assert_refused(rewritten(sha256=None), "not what was saved")
 
 
 # Writing

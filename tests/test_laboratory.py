@@ -146,6 +146,13 @@ def test_middle_and_lowest_stretches_in_words():
         assert str(found.worst(found.coverages[0])) == words
 
 
+def test_worst_is_farthest_from_the_level_also_above_it():
+    held = np.ones((20, 40), bool)
+    held[:10, :30] = False  # half everywhere but in the upper quarter
+    found = report(coverage(held, level=0.6))
+    assert str(found.worst(found.coverages[0])) == "age is above 29"
+
+
 def test_rare_values_are_not_called_the_worst():
     held = np.ones((20, 40), bool)
     held[:, 0] = False
@@ -175,6 +182,8 @@ def test_verdict_says_which_way_coverage_errs(share, words):
 
 
 def test_too_few_simulations_make_no_claim():
+    few_rows = report(coverage(np.ones((20, 9), bool)))
+    assert "at 9 test rows, too few for a claim" in few_rows.verdict
     verdict = report(coverage(np.ones((9, 40), bool))).verdict
     assert "in 9 simulations, too few for a claim: pass n_simulations=20 or more" in verdict
     assert "worst" not in verdict
@@ -187,6 +196,8 @@ def test_verdict_has_one_sentence_for_each_estimator_and_kind_at_the_lowest_leve
         coverage(held.astype(float), kind="prediction", name="B"),
     )  # fmt: skip
     lines = several.verdict.splitlines()
+    assert lines[0].endswith("; 95 %: 100 %.")
+    assert lines[1].endswith("(100 %).")
     assert [line.split(" intervals")[0] for line in lines] == [
         "A: 80 % confidence", "B: 80 % confidence", "B: 80 % prediction",
     ]  # fmt: skip
@@ -294,10 +305,23 @@ def test_cross_conformal_regressors_of_mapie_work_too(line):
     assert 0.75 < only.mean < 0.9
 
 
-def test_mapie_without_its_adapter_is_told_of_it(line):
-    mapie = SplitConformalRegressor(LinearRegression(), 0.8, prefit=False)
-    with pytest.raises(TypeError, match=r"Wrap SplitConformalRegressor in .*MapieAdapter"):
-        coverage_check(mapie, *line)
+def test_mapie_is_taken_as_it_is_at_the_levels_it_was_made_for(line):
+    mapie = SplitConformalRegressor(LinearRegression(), [0.95, 0.8], prefit=False)
+    found = coverage_check(mapie, *line, n_simulations=10, truth=Line(), random_state=0)
+    by_level = {c.confidence_level: c for c in found.coverages}
+    assert set(by_level) == {0.8, 0.95}
+    assert by_level[0.95].mean > by_level[0.8].mean
+
+
+def test_levels_that_are_not_those_of_mapie_are_refused():
+    mapie = SplitConformalRegressor(LinearRegression(), [0.9, 0.8], prefit=False)
+    with pytest.raises(ValueError, match=r"must be those of the regressor, \[0.9, 0.8\]"):
+        MapieAdapter(mapie, [0.8, 0.9])
+
+
+def test_levels_that_mapie_does_not_say_must_be_given():
+    with pytest.raises(ValueError, match="does not say which levels"):
+        MapieAdapter(LinearRegression())
 
 
 def test_levels_of_mapie_are_told_apart(line):
@@ -335,7 +359,8 @@ def test_skpro_regressors_are_taken_as_they_are(line):
     ("changes", "message"),
     [
         ({"truth": "random_forrest"}, "no twin 'random_forrest'.*Did you mean 'random_forest'"),
-        ({"n_simulations": 0}, "`n_simulations` must be at least 1, got 0"),
+        ({"n_simulations": 0}, "`n_simulations` must be a whole number of at least 1, got 0"),
+        ({"n_simulations": 2.5}, "`n_simulations` must be a whole number of at least 1, got 2.5"),
         ({"confidence_levels": [80]}, r"`confidence_level` must lie in \(0, 1\), got .*80"),
         ({"confidence_levels": []}, "at least one level"),
     ],
@@ -367,11 +392,68 @@ def test_an_estimator_with_no_interval_at_these_levels_is_refused(line):
         coverage_check(model, *line, n_simulations=2)
 
 
-def test_missing_values_are_refused_before_anything_is_fitted(line):
+def test_missing_values_are_refused_with_advice(line):
     X = line[0].copy()
     X[3] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match=r"NaN.*SimpleImputer"):
         coverage_check(DeepEnsembleRegressor(**SMALL), X, line[1])
+
+
+def test_a_truth_that_is_none_is_refused(line):
+    with pytest.raises(TypeError, match=r"`truth` must be one of .*random_forest"):
+        coverage_check(DeepEnsembleRegressor(**SMALL), *line, truth=[1])
+
+
+def test_a_class_instead_of_an_estimator_is_refused(line):
+    with pytest.raises(TypeError, match=r"DeepEnsembleRegressor\(\) instead of"):
+        coverage_check(DeepEnsembleRegressor, *line)
+
+
+class OddRegressor(OracleRegressor):
+    """Its intervals are changed by a function before they are given."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def predict_interval(self, X, confidence_level, kind):
+        mean, interval = super().predict_interval(X, confidence_level, kind)
+        return mean, self.change(interval)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (np.transpose, r"shape \(12, 2\), but OddRegressor.predict_interval gave \(2, 12\)"),
+        (lambda bounds: np.nan * bounds, "OddRegressor.predict_interval gave nan at row 0"),
+    ],
+)
+def test_odd_intervals_are_refused(line, change, message):
+    with pytest.raises(ValueError, match=message):
+        coverage_check(OddRegressor(change), *line, n_simulations=2)
+
+
+def test_infinite_bounds_are_intervals_too(line):
+    wide = OddRegressor(lambda bounds: np.inf * np.sign(bounds - bounds.mean(axis=1)[:, None]))
+    found = coverage_check(wide, *line, n_simulations=2)
+    assert all(c.mean == 1 for c in found.coverages)
+
+
+def test_the_estimator_that_is_checked_stays_as_it_was(line):
+    X, y = line
+    frame = pd.DataFrame({"speed": X[:, 0]})
+    model = DeepEnsembleRegressor(**SMALL, random_state=0).fit(frame, y)
+    before = model.predict(frame)
+    coverage_check(model, np.column_stack([X, X**2]), y, n_simulations=2)
+    assert model.feature_names_in_.tolist() == ["speed"]
+    np.testing.assert_array_equal(model.predict(frame), before)
+
+
+def test_a_constant_column_is_warned_of_once(line):
+    X = np.column_stack([line[0], np.ones(60)])
+    with pytest.warns(UserWarning, match="Constant in the training data") as caught:
+        coverage_check(DeepEnsembleRegressor(**SMALL), X, line[1], n_simulations=3)
+    # Once for the table and once for the rows that every simulation is fitted to.
+    assert len(caught) == 2
 
 
 def test_unknown_method_is_answered_with_the_nearest():

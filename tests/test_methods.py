@@ -7,6 +7,7 @@ import jax
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import confide
 from confide.errors import NoSuchIntervalError
@@ -185,6 +186,27 @@ def test_many_fits_want_a_row_of_targets_for_each_seed(data, targets):
     model = confide.DeepEnsembleRegressor(**SMALL)
     with pytest.raises(ValueError, match=r"one row for each of the 2 random states.*\(3, 64\)"):
         list(model.fit_many(data[0], targets, [5, 6]))
+
+
+def test_no_data_sets_are_refused(data):
+    with pytest.raises(ValueError, match="at least one row, got none"):
+        list(confide.DeepEnsembleRegressor(**SMALL).fit_many(data[0], np.empty((0, 64)), []))
+
+
+def test_a_constant_data_set_among_many_is_refused(data, targets):
+    targets = targets.copy()
+    targets[1] = 3.0
+    with pytest.raises(ValueError, match="all 64 targets equal 3"):
+        list(confide.DeepEnsembleRegressor(**SMALL).fit_many(data[0], targets, [1, 2, 3]))
+
+
+def test_many_fits_leave_the_estimator_unfitted(data, targets):
+    model = confide.DeepEnsembleRegressor(**SMALL)
+    list(model.fit_many(data[0], targets, [1, 2, 3]))
+    with pytest.raises(NotFittedError):
+        model.predict(data[0])
+    with pytest.raises(NotFittedError):
+        model.save("never-written")
 
 
 @estimators

@@ -64,6 +64,15 @@ def test_padding_is_not_counted():
     np.testing.assert_allclose(padded, plain, rtol=1e-6)
 
 
+def test_weights_count_in_share_and_width():
+    """Rows 0 and 1 are captured with weights 3 and 1, widths 2 and 2."""
+    weight = np.array([3.0, 1.0, 0.5, 1.5])
+    share = (weight * SOFT).sum() / weight.sum()
+    expected = (3 * 2 + 1 * 2) / (4 + 0.001) + 4.0 * np.sqrt(4) * (0.9 - share) ** 2
+    got = loss().loss(Bounds(LOWER, UPPER), KEY, jnp.zeros((1, 4)), jnp.array(Y), jnp.array(weight))
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
 def test_bounds_start_apart():
     network = loss().network(KEY, 3)
     lower, upper = network(jnp.zeros((3, 2)))

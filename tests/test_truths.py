@@ -383,3 +383,12 @@ def test_a_mistyped_formula_is_answered_with_the_nearest():
     with pytest.raises(ValueError, match="no analytic truth 'bore_hole'; there are") as error:
         ANALYTIC_TRUTHS["bore_hole"]
     assert str(error.value).endswith("Did you mean 'borehole'?")
+
+
+def test_a_standard_deviation_below_zero_is_refused():
+    outside = column(0.0, -3.0)  # 0.05 + 0.1 (1 - 3) < 0
+    message = r"Sine must be finite and not negative, got -0.15 at row 1"
+    with pytest.raises(ValueError, match=message):
+        Sine().draw(KEY, outside)
+    with pytest.raises(ValueError, match=message):
+        Sine().interval_probability(outside, rows(0, 0), rows(1, 1))

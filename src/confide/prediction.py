@@ -161,6 +161,10 @@ class Prediction:
         return pd.DataFrame(columns)
 
 
+# Quantiles nearer to 0 or 1 than this have no digits left in a float.
+NEAREST_TO_CERTAIN = 1e-12
+
+
 def checked_level(confidence_level: object) -> float:
     """The level, if it is one."""
     if not (is_number(confidence_level) and 0 < confidence_level < 1):
@@ -168,12 +172,18 @@ def checked_level(confidence_level: object) -> float:
             f"`confidence_level` must lie in (0, 1), got {confidence_level!r}. It is a fraction: "
             "pass 0.95 for 95 %."
         )
+    if confidence_level > 1 - NEAREST_TO_CERTAIN:
+        raise ValueError(
+            f"`confidence_level` must be at most 1 - {NEAREST_TO_CERTAIN:g}, got "
+            f"{confidence_level!r}: floats cannot tell such quantiles apart."
+        )
     return float(confidence_level)
 
 
 def checked_probability(probability: object) -> float:
     """The probability of a quantile, if it is one."""
-    if not (is_number(probability) and 0 < probability < 1):
+    low, high = NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN
+    if not (is_number(probability) and low <= probability <= high):
         raise ValueError(
             f"Quantile probabilities must lie in (0, 1), got {probability!r}. Pass for example "
             "[0.05, 0.5, 0.95]."

@@ -37,12 +37,9 @@ class Standardiser:
         sample_weight: Float64[np.ndarray, " row"] | None = None,
     ) -> "list[Standardiser]":
         """One for each of some (weighted) data sets with the same inputs."""
-        of_X = _scaler(X, sample_weight)
-        of_targets = [_scaler(y[:, None], sample_weight) for y in targets]
-        return [
-            cls(of_X.mean_, of_X.scale_, float(of_y.mean_[0]), float(of_y.scale_[0]))
-            for of_y in of_targets
-        ]
+        x_mean, x_scale = _mean_and_scale(X, sample_weight)
+        each = [_mean_and_scale(y[:, None], sample_weight) for y in targets]
+        return [cls(x_mean, x_scale, float(mean[0]), float(scale[0])) for mean, scale in each]
 
     def inputs(self, X: Float[np.ndarray, "row feature"]) -> Float32[np.ndarray, "row feature"]:
         """Standardised inputs for the networks."""
@@ -78,12 +75,19 @@ class Standardiser:
         return ((y - self.y_mean) / self.y_scale).astype(np.float32)
 
 
-def _scaler(
+def _mean_and_scale(
     X: Float[np.ndarray, "row feature"], sample_weight: Float64[np.ndarray, " row"] | None
-) -> StandardScaler:
+) -> tuple[Float64[np.ndarray, " feature"], Float64[np.ndarray, " feature"]]:
+    """Mean and standard deviation of each column; a constant one has scale one.
+
+    Columns are first moved and stretched to [0, 1]. Values of any size then square without loss,
+    and StandardScaler does not take a column for constant whose mean is far larger than its spread.
+    """
+    lowest, span = X.min(axis=0).astype(np.float64), np.ptp(X, axis=0).astype(np.float64)
+    span[span == 0] = 1.0
     scaler = StandardScaler()
     for start in range(0, len(X), _ROWS_PER_BLOCK):
         rows = slice(start, start + _ROWS_PER_BLOCK)
         weight = None if sample_weight is None else sample_weight[rows]
-        scaler.partial_fit(X[rows], sample_weight=weight)
-    return scaler
+        scaler.partial_fit((X[rows] - lowest) / span, sample_weight=weight)
+    return lowest + span * scaler.mean_, span * scaler.scale_

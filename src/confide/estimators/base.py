@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Iterator, Sequence
+from copy import copy
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -12,7 +13,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from confide.estimators.validation import checked_training_data, checked_X
+from confide.estimators.validation import (
+    checked_training_data,
+    checked_X,
+    refuse_answers_that_are_not_numbers,
+    refuse_targets_that_cannot_be_learnt,
+)
 from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress
 from confide.learners.blocks import slices
 from confide.prediction import Kind, Prediction
@@ -45,11 +51,11 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         Returns:
             The estimator itself.
         """
-        settings = self.settings()
-        X, y, weight = checked_training_data(self, X, y, sample_weight)
+        settings, checked = self.settings(), copy(self)
+        X, y, weight = checked_training_data(checked, X, y, sample_weight)
         total = self.method.member_epochs(settings)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
-            (self.fitted_,) = self.method.fit(
+            (fitted,) = self.method.fit(
                 [key_from(self.random_state)],
                 X,
                 y[None],
@@ -57,7 +63,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
                 sample_weight=weight,
                 progress=progress,
             )
-        return self
+        return self.adopt(checked, fitted)
 
     def fit_many(
         self,
@@ -88,26 +94,24 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
                 f"`targets` must have one row for each of the {len(random_states)} random states, "
                 f"got shape {targets.shape}. Stack the targets of each data set as a row."
             )
-        settings = self.settings()
+        if len(targets) == 0:
+            raise ValueError("`targets` must have at least one row, got none.")
+        settings, checked = self.settings(), copy(self)
+        X, _, _ = checked_training_data(checked, X, targets[0], None)
         for y in targets:
-            X_checked, _, _ = checked_training_data(self, X, y, None)
-        networks = settings.n_networks * X_checked.shape[0]
-        for batch in slices(len(targets), max(1, TARGETS_PER_BATCH // networks)):
+            refuse_targets_that_cannot_be_learnt(y)
+        of_a_set = settings.n_networks * X.shape[0]
+        for batch in slices(len(targets), max(1, TARGETS_PER_BATCH // of_a_set)):
             fits = self.method.fit(
                 [key_from(seed) for seed in random_states[batch]],
-                X_checked,
+                X,
                 targets[batch],
                 settings,
                 members_per_block=MOST_MEMBERS_PER_BLOCK,
                 progress=progress,
             )
             for seed, fitted in zip(random_states[batch], fits, strict=True):
-                copy = clone(self).set_params(random_state=seed)
-                copy.n_features_in_ = self.n_features_in_
-                if hasattr(self, "feature_names_in_"):
-                    copy.feature_names_in_ = self.feature_names_in_
-                copy.fitted_ = fitted
-                yield copy
+                yield clone(self).set_params(random_state=seed).adopt(checked, fitted)
 
     def predict(
         self, X: ArrayLike, return_std: bool = False
@@ -164,8 +168,11 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
     def get_prediction(self, X: ArrayLike) -> Prediction:
         """All that the ensemble says about some rows, computed once."""
-        check_is_fitted(self)
-        return self.method.predict(self.fitted_, checked_X(self, X))
+        check_is_fitted(self, "fitted_")
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+            prediction = self.method.predict(self.fitted_, checked_X(self, X))
+        refuse_answers_that_are_not_numbers(prediction)
+        return prediction
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted model to one file of arrays and JSON; `confide.load` reads it back.
@@ -174,8 +181,17 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         """
         from confide.estimators.files import save_estimator
 
-        check_is_fitted(self)
+        check_is_fitted(self, "fitted_")
         save_estimator(self, path)
+
+    def adopt(self, checked: "EnsembleRegressor", fitted: Any) -> "EnsembleRegressor":
+        """All that a fit leaves, in one go: one that fails half-way changes nothing."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+            if hasattr(checked, name):
+                setattr(self, name, getattr(checked, name))
+        self.fitted_ = fitted
+        return self
 
     def settings(self) -> Any:
         """The method's settings from the constructor's arguments, checked."""

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import uuid
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,13 @@ def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -
         "format_version": FORMAT_VERSION,
         "confide_version": version("confide"),
         "estimator": type(estimator).__name__,
-        "parameters": {name: _plain(value) for name, value in estimator.get_params().items()},
+        "parameters": {name: _plain(value) for name, value in _fitted_parameters(estimator)},
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
     }
     arrays = estimator.method.to_arrays(estimator.fitted_)
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    header["sha256"] = _checksum(contiguous)
+    header["sha256"] = _checksum(header, contiguous)
     write_atomically(Path(path), to_bytes(contiguous, {"header": json.dumps(header)}))
 
 
@@ -118,13 +119,24 @@ def _checked_header(path: Path, text: str) -> dict[str, Any]:
 
 
 def _refuse_altered(header: dict[str, Any], arrays: Arrays) -> None:
-    if header["sha256"] != _checksum(arrays):
-        raise ValueError("its arrays are not those that were saved")
+    if header["sha256"] != _checksum(header, arrays):
+        raise ValueError("it is not what was saved")
 
 
-def _checksum(arrays: Arrays) -> str:
-    """Of all names, types, shapes and values: shows a byte that changed on a disk or on the way."""
-    digest = hashlib.sha256()
+def _fitted_parameters(estimator: EnsembleRegressor) -> Iterator[tuple[str, Any]]:
+    """The constructor's arguments as they were at the fit, whatever was set since."""
+    settings = estimator.fitted_.settings
+    for name, value in estimator.get_params().items():
+        yield name, getattr(settings, name, value)
+
+
+def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
+    """Of the header and all arrays: shows a byte that changed on a disk or on the way.
+
+    It is no proof against malice: who can change the file can change the checksum.
+    """
+    said = {name: value for name, value in header.items() if name != "sha256"}
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
     for name, array in sorted(arrays.items()):
         digest.update(f"{name} {array.dtype} {array.shape} ".encode())
         digest.update(np.ascontiguousarray(array).data)

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from confide.prediction import Prediction
+
 Table: TypeAlias = Float[np.ndarray, "row feature"]
 Rows: TypeAlias = Float64[np.ndarray, " row"]
 
@@ -20,6 +22,9 @@ _ADVICE = {
     "could not convert string": (
         "Encode text as numbers first, for example with scikit-learn's OneHotEncoder in a "
         "ColumnTransformer; columns with text: {columns}."
+    ),
+    r"float\(\) argument must be": (
+        "Pass numbers: dates, for example, as days since a fixed date."
     ),
     "y contains NaN": "Drop those rows.",
     "contains NaN": (
@@ -49,9 +54,21 @@ def checked_training_data(
     if weight is not None and not weight.all():
         kept = weight > 0
         X_array, y_array, weight = X_array[kept], y_array[kept], weight[kept]
-    _refuse_what_cannot_be_learnt(y_array)
+    refuse_targets_that_cannot_be_learnt(y_array)
+    _refuse_columns_too_wide(estimator, X_array)
     _warn_of_constant_columns(estimator, X_array)
     return X_array, y_array, weight
+
+
+def refuse_answers_that_are_not_numbers(prediction: Prediction) -> None:
+    """Refuses rows so far from the training data that the networks' numbers overflow."""
+    answers = (prediction.mean, prediction.aleatoric_variance, prediction.epistemic_variance)
+    finite = np.all([np.isfinite(a) for a in answers if a is not None], axis=0)
+    if not finite.all():
+        raise ValueError(
+            f"The prediction for row {int(np.argmin(finite))} is not a finite number: the row is "
+            "too far from the training data for float32. Check its units and columns."
+        )
 
 
 def checked_X(estimator: BaseEstimator, X: ArrayLike) -> Table:
@@ -61,6 +78,11 @@ def checked_X(estimator: BaseEstimator, X: ArrayLike) -> Table:
 
 def _refuse_odd_targets(y: Any) -> None:
     targets = np.asarray(y)
+    if targets.dtype.kind in "mM":
+        raise ValueError(
+            "y must be numbers, but it holds dates or durations. Pass them as numbers, for example "
+            "as days since a fixed date."
+        )
     if targets.ndim == 2 and targets.shape[1] != 1:
         raise ValueError(
             f"y must be one-dimensional, got shape {targets.shape}. For several targets, wrap the "
@@ -73,7 +95,8 @@ def _refuse_odd_targets(y: Any) -> None:
         )
 
 
-def _refuse_what_cannot_be_learnt(y: Rows) -> None:
+def refuse_targets_that_cannot_be_learnt(y: Rows) -> None:
+    """Refuses targets that are all alike, or that floats cannot hold."""
     if len(y) < 2:
         raise ValueError(
             f"An ensemble needs at least two rows, got {len(y)} with a positive `sample_weight`. "
@@ -131,7 +154,7 @@ def _with_advice(estimator: BaseEstimator, X: Any, *arguments: Any, **keywords: 
     _refuse_dates(X)
     try:
         return validate_data(estimator, X, *arguments, **keywords)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         for pattern, advice in _ADVICE.items():
             if re.search(pattern, str(error), flags=re.DOTALL):
                 words = [name for name, column in _columns(X) if _first_word(column) is not None]
@@ -143,6 +166,11 @@ def _with_advice(estimator: BaseEstimator, X: Any, *arguments: Any, **keywords: 
 def _refuse_dates(X: Any) -> None:
     """NumPy would silently turn dates into nanoseconds, or fail without naming them."""
     if not hasattr(X, "columns"):
+        if getattr(X, "dtype", np.dtype(float)).kind in "mM":
+            raise ValueError(
+                "X must be numbers, but it holds dates or durations. Pass them as numbers, for "
+                "example as days since a fixed date."
+            )
         return
     kinds = zip(X.columns, X.dtypes, strict=True)
     dates = [str(name) for name, kind in kinds if re.match("date|time|duration", str(kind).lower())]
@@ -172,6 +200,17 @@ def _first_word(values: np.ndarray) -> str | None:
             except ValueError:
                 return str(value)
     return None
+
+
+def _refuse_columns_too_wide(estimator: Any, X: Table) -> None:
+    with np.errstate(over="ignore"):
+        too_wide = np.flatnonzero(~np.isfinite(np.ptp(X, axis=0)))
+    if len(too_wide):
+        names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
+        raise ValueError(
+            f"X must have a range that floats can hold, but this column has not: "
+            f"{names[too_wide[0]]}. Express it in other units."
+        )
 
 
 def _warn_of_constant_columns(estimator: Any, X: Table) -> None:

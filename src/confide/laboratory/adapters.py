@@ -19,18 +19,34 @@ class MapieAdapter:
     """A MAPIE regressor: conformal prediction intervals at the levels it was made for.
 
     Args:
-        regressor: any of MAPIE's conformal regressors, with `confidence_level` set to the same
-            levels. One that takes a fitted model (`SplitConformalRegressor`) must have
-            `prefit=False`.
-        confidence_levels: the levels of `regressor`, in its order.
+        regressor: any of MAPIE's conformal regressors. One that takes a fitted model
+            (`SplitConformalRegressor`) must have `prefit=False`.
+        confidence_levels: the levels it was made for, in its order; None to ask it.
         conformalise_share: share of the rows kept back where MAPIE wants rows of their own.
     """
 
     def __init__(
-        self, regressor: Any, confidence_levels: Sequence[float], conformalise_share: float = 0.3
+        self,
+        regressor: Any,
+        confidence_levels: Sequence[float] | None = None,
+        conformalise_share: float = 0.3,
     ) -> None:
+        # MAPIE has no public name for them; where a version has none at all, the user must say.
+        alphas = getattr(regressor, "_alphas", None)
+        known = None if alphas is None else [float(1 - alpha) for alpha in np.atleast_1d(alphas)]
+        if confidence_levels is None and known is None:
+            raise ValueError(
+                "This version of MAPIE does not say which levels a regressor was made for. Pass "
+                "`confidence_levels` in the order of the regressor's."
+            )
+        levels = known if confidence_levels is None else np.atleast_1d(confidence_levels).tolist()
+        if known is not None and (len(known) != len(levels) or not np.allclose(known, levels)):
+            raise ValueError(
+                f"`confidence_levels` must be those of the regressor, {known}, got {levels}. Leave "
+                "them out."
+            )
         self.regressor = regressor
-        self.confidence_levels = list(confidence_levels)
+        self.confidence_levels = levels
         self.conformalise_share = conformalise_share
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "MapieAdapter":
@@ -100,15 +116,16 @@ def adapted(estimator: Any) -> Any:
     if home == "skpro":
         return SkproAdapter(estimator)
     if home == "mapie":
+        return MapieAdapter(estimator)
+    if isinstance(estimator, type):
         raise TypeError(
-            f"Wrap {type(estimator).__name__} in confide.laboratory.MapieAdapter(regressor, "
-            "confidence_levels), with the levels it was made for: MAPIE does not say them."
+            f"Pass an estimator, not its class: {estimator.__name__}() instead of "
+            f"{estimator.__name__}."
         )
     if not hasattr(estimator, "predict_interval"):
         raise TypeError(
             f"{type(estimator).__name__} has no `predict_interval(X, confidence_level, kind)`. "
-            "Pass one of confide's estimators, a skpro regressor, or a MAPIE regressor in "
-            "confide.laboratory.MapieAdapter."
+            "Pass one of confide's estimators, or a regressor of skpro or MAPIE."
         )
     return estimator
 

@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_X_y
 
 from confide.errors import NoSuchIntervalError
+from confide.estimators import DeepEnsembleRegressor
+from confide.estimators.validation import checked_training_data
 from confide.laboratory.adapters import adapted
 from confide.laboratory.report import Coverage, CoverageReport
 from confide.laboratory.simulations import Answers, Table, simulated_answers, work
+from confide.methods.settings import require_whole
 from confide.metrics import covered, pointwise_mean_width
 from confide.named import Named
 from confide.prediction import checked_level
@@ -50,8 +52,8 @@ def coverage_check(
 
     Args:
         estimator: one of confide's, or any with `fit` and `predict_interval(X, confidence_level,
-            kind)`; a list of some, or a dictionary from names to estimators. skpro's regressors are
-            taken as they are, MAPIE's in `confide.laboratory.MapieAdapter`.
+            kind)`; a list of some, or a dictionary from names to estimators. Regressors of skpro
+            and MAPIE are taken as they are.
         X: your table of numbers.
         y: your targets.
         n_simulations: data sets to simulate; 20 tell a mean coverage to about 2 points, 100 are the
@@ -70,16 +72,19 @@ def coverage_check(
     levels = [checked_level(level) for level in np.atleast_1d(confidence_levels).tolist()]
     if not levels:
         raise ValueError("`confidence_levels` must hold at least one level, got none. Pass [0.8].")
-    if isinstance(n_simulations, bool) or not n_simulations >= 1:
-        raise ValueError(
-            f"`n_simulations` must be at least 1, got {n_simulations!r}. Pass 20 for a first look, "
-            "100 for the paper's precision."
+    require_whole(
+        "n_simulations", n_simulations, "Pass 20 for a first look, 100 for the paper's precision."
+    )
+    if not isinstance(truth, (str, Truth)):
+        raise TypeError(
+            f"`truth` must be one of {tuple(TWINS)} or a confide.simulate.Truth, got {truth!r}."
         )
     names = _feature_names(X)
-    table, observed = check_X_y(X, y, dtype=np.float64, y_numeric=True)
+    # Any estimator of ours says what is wrong with a table, and what to do.
+    table, observed, _ = checked_training_data(DeepEnsembleRegressor(), X, y, None)
     generator = check_random_state(random_state)
     X_train, X_test = train_test_split(table, test_size=test_size, random_state=generator)
-    twin = truth if isinstance(truth, Truth) else TWINS[truth](table, observed.astype(np.float64))
+    twin = truth if isinstance(truth, Truth) else TWINS[truth](table, observed)
     seeds = generator.randint(np.iinfo(np.int32).max, size=n_simulations).tolist()
     targets = np.array([twin.draw(key_from(seed), X_train) for seed in seeds])
     coverages = []

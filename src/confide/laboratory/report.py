@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Row = Float64[np.ndarray, " row"]
 # Below this many simulations a mean coverage is off by several points: no claim is made.
 ENOUGH_SIMULATIONS = 10
+# So few test rows say nothing about data like yours, however often they are simulated.
+ENOUGH_ROWS = 10
 # A stretch of a feature is named as the worst only if it holds this share of the test rows.
 SMALLEST_STRETCH = 0.1
 
@@ -86,7 +88,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class WorstStretch:
-    """The stretch of one feature where an estimator's intervals cover least."""
+    """The stretch of one feature where an estimator's intervals are farthest from their level."""
 
     feature: str
     lower: float
@@ -128,22 +130,22 @@ class CoverageReport:
         return len(self.coverages[0].held)
 
     def worst(self, coverage: Coverage) -> WorstStretch:
-        """The stretch of one feature, of a quarter of the rows or so, where coverage is lowest."""
+        """The stretch of one feature, a quarter of the rows or so, farthest from its level."""
         pointwise = coverage.pointwise
         stretches = [
             WorstStretch(name, lower, upper, float(pointwise[rows].mean()))
             for name, column in zip(self.feature_names, self.X_test.T, strict=True)
             for lower, upper, rows in _stretches(column)
         ]
-        return min(stretches, key=lambda stretch: stretch.coverage)
+        return max(stretches, key=lambda s: abs(s.coverage - coverage.confidence_level))
 
     @property
     def verdict(self) -> str:
-        """One plain sentence for each estimator and kind, at its lowest level."""
-        first: dict[tuple[str, Kind], Coverage] = {}
+        """One plain sentence for each estimator and kind: its lowest level, and the others."""
+        together: dict[tuple[str, Kind], list[Coverage]] = {}
         for coverage in sorted(self.coverages, key=lambda c: c.confidence_level):
-            first.setdefault((coverage.estimator, coverage.kind), coverage)
-        return "\n".join(self._sentence(coverage) for coverage in first.values())
+            together.setdefault((coverage.estimator, coverage.kind), []).append(coverage)
+        return "\n".join(self._sentence(*coverages) for coverages in together.values())
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each estimator, kind and level."""
@@ -177,7 +179,7 @@ class CoverageReport:
         table = self.to_frame().to_string(index=False, float_format=lambda x: f"{x:.3g}")
         return f"{table}\n\n{self.verdict}"
 
-    def _sentence(self, c: Coverage) -> str:
+    def _sentence(self, c: Coverage, *others: Coverage) -> str:
         found = (
             f"{c.estimator}: {100 * c.confidence_level:g} % {c.kind} intervals cover "
             f"{100 * c.mean:.0f} %"
@@ -187,10 +189,16 @@ class CoverageReport:
                 f"{found} in {self.n_simulations} simulations, too few for a claim: pass "
                 f"n_simulations={2 * ENOUGH_SIMULATIONS} or more."
             )
+        if len(self.X_test) < ENOUGH_ROWS:
+            return (
+                f"{found} at {len(self.X_test)} test rows, too few for a claim: pass more data, or "
+                "a larger test_size."
+            )
         worst = self.worst(c)
+        rest = "".join(f"; {100 * o.confidence_level:g} %: {100 * o.mean:.0f} %" for o in others)
         return (
             f"{found} (± {100 * c.mean_se:.1f}) on data like yours, {_judged(c)}; worst where "
-            f"{worst} ({100 * worst.coverage:.0f} %)."
+            f"{worst} ({100 * worst.coverage:.0f} %){rest}."
         )
 
 

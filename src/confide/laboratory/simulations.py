@@ -98,5 +98,21 @@ def _answer(
     answered = {}
     for kind, level in asked:
         with suppress(NoSuchIntervalError):
-            answered[kind, level] = np.asarray(interval(kind, level), np.float64)
+            bounds = np.asarray(interval(kind, level), np.float64)
+            _refuse_odd_bounds(fitted, bounds, len(X))
+            answered[kind, level] = bounds
     return mean, answered
+
+
+def _refuse_odd_bounds(fitted: Any, bounds: np.ndarray, n_rows: int) -> None:
+    name = type(fitted).__name__
+    if bounds.shape != (n_rows, 2):
+        raise ValueError(
+            f"Intervals must have a lower and an upper bound for each row, shape ({n_rows}, 2), "
+            f"but {name}.predict_interval gave {bounds.shape}."
+        )
+    if np.isnan(bounds).any():
+        row = int(np.argmax(np.isnan(bounds).any(axis=1)))
+        raise ValueError(
+            f"Intervals must be numbers, but {name}.predict_interval gave nan at row {row}."
+        )

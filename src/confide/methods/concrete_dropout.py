@@ -59,6 +59,8 @@ AS_PUBLISHED = {"regulariser": "none"}
 # The inventors' settings: how hard the relaxed masks are, and where every rate starts.
 TEMPERATURE, INITIAL_RATE = 0.1, 0.1
 TINY = 1e-7
+# A file that asks for more is a mistake, or was made to keep a reader busy.
+MOST_PASSES = 100_000
 
 
 class DroppedDense(eqx.Module):
@@ -200,10 +202,10 @@ class Settings(NetworkSettings):
         require_whole("n_passes", self.n_passes, "It is the number of random passes.")
         require_positive("prior_length_scale", self.prior_length_scale, "Pass for example 1e-4.")
         require_choice("regulariser", self.regulariser, ("concrete", "none"))
-        if self.n_passes < 2:
+        if not 2 <= self.n_passes <= MOST_PASSES:
             raise ValueError(
-                f"`n_passes` must be at least 2, got {self.n_passes}: one pass has no spread. Pass "
-                "for example 200."
+                f"`n_passes` must lie between 2 and {MOST_PASSES}, got {self.n_passes}: one pass "
+                "has no spread, and that many would never end. Pass for example 200."
             )
 
     @property

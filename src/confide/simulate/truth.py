@@ -36,7 +36,8 @@ class Truth(ABC):
 
     def draw(self, key: PRNGKeyArray, X: Table) -> Row:
         """New targets."""
-        return self.mean(X) + self.std(X) * self.noise.sample(generator_from(key), len(X))
+        std = self._checked_std(X)
+        return self.mean(X) + std * self.noise.sample(generator_from(key), len(X))
 
     def interval_probability(self, X: Table, lower: Bound, upper: Bound) -> Bound:
         """The exact probability that a new target lies in [lower, upper], for each row.
@@ -45,7 +46,18 @@ class Truth(ABC):
         an axis of simulations before that of rows. Crossed bounds hold nothing. A row without
         noise is a point mass: held, bounds included, or not.
         """
-        mean, std = self.mean(X), self.std(X)
+        mean, std = self.mean(X), self._checked_std(X)
         divisor = np.where(std > 0, std, 1.0)
         noisy = self.noise.interval_probability((lower - mean) / divisor, (upper - mean) / divisor)
         return np.where(std > 0, noisy, (lower <= mean) & (mean <= upper))
+
+    def _checked_std(self, X: Table) -> Row:
+        std = self.std(X)
+        wrong = ~(np.isfinite(std) & (std >= 0))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"The standard deviation of {type(self).__name__} must be finite and not negative, "
+                f"got {std[row]:g} at row {row}. Pass inputs from the range that this truth is for."
+            )
+        return std
