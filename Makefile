@@ -26,7 +26,7 @@ check: lint test
 bench: $(VENV)/.peers
 	$(BIN)/python benchmarks/fit.py
 
-# The paper's Table 1 for BDE and DE on five sets; needs the data (see `confide.datasets.load`).
+# The paper's Table 1 on five sets, about an hour; needs the data (see `confide.datasets.load`).
 table1: $(VENV)/.demo
 	$(BIN)/python benchmarks/table1.py
 

@@ -437,7 +437,7 @@ def test_dates_in_an_array_are_refused(untrained, data, kind):
 def test_dates_as_objects_are_refused_with_advice(untrained, data):
     X = data[0].astype(object)
     X[:, 1] = [dt.date(2020, 1, 1)] * 64
-    with pytest.raises(ValueError, match=r"float\(\) argument must be.*days since"):
+    with pytest.raises(TypeError, match=r"float\(\) argument must be.*days since"):
         untrained().fit(X, data[1])
 
 

@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import io
 import os
-import uuid
 import zlib
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
+from confide.atomic import write_atomically
 from confide.datasets import openml
 from confide.datasets.sets import BENCHMARK_SETS
 from confide.errors import nearest
@@ -124,17 +124,11 @@ def _downloaded(name: str) -> Dataset:
 
 
 def _write(path: Path, values: Values, feature_names: tuple[str, ...]) -> None:
-    """Writes a whole file or none."""
     text = io.StringIO()
     header = ",".join((*feature_names, "target"))
     np.savetxt(text, values, fmt="%.17g", delimiter=",", header=header, comments="")
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        temporary.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_atomically(path, gzip.compress(text.getvalue().encode(), mtime=0))
 
 
 def _absent(name: str) -> str:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import uuid
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +13,7 @@ import safetensors
 from safetensors.numpy import save as to_bytes
 
 from confide.arrays import Arrays
+from confide.atomic import write_atomically
 from confide.errors import ModelFileError
 from confide.estimators.base import EnsembleRegressor
 from confide.estimators.regressors import ESTIMATORS
@@ -65,22 +65,6 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
     if header.get("feature_names") is not None:
         estimator.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     return estimator
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Writes beside the file, then renames: a crash leaves the old file or the new one."""
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.absolute().parent}: make it first.")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Arrays]:

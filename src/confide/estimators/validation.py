@@ -159,7 +159,8 @@ def _with_advice(estimator: BaseEstimator, X: Any, *arguments: Any, **keywords: 
             if re.search(pattern, str(error), flags=re.DOTALL):
                 words = [name for name, column in _columns(X) if _first_word(column) is not None]
                 columns = ", ".join(words) or "all"
-                raise ValueError(f"{error} {advice.format(columns=columns)}") from error
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"{error} {advice.format(columns=columns)}") from error
         raise
 
 

@@ -85,15 +85,15 @@ def coverage_check(
     generator = check_random_state(random_state)
     X_train, X_test = train_test_split(table, test_size=test_size, random_state=generator)
     twin = truth if isinstance(truth, Truth) else TWINS[truth](table, observed)
-    seeds = generator.randint(np.iinfo(np.int32).max, size=n_simulations).tolist()
-    targets = np.array([twin.draw(key_from(seed), X_train) for seed in seeds])
+    of_draws, of_fits = generator.randint(np.iinfo(np.int32).max, size=(2, n_simulations)).tolist()
+    targets = np.array([twin.draw(key_from(seed), X_train) for seed in of_draws])
     coverages = []
     for name, each in estimators.items():
         total = work(each, n_simulations)
         title = f"{name}, {n_simulations} simulations"
         with progress_bar(title, total, shown=verbose) as progress:
             answers = simulated_answers(
-                each, X_train, targets, X_test, levels, seeds, progress=progress
+                each, X_train, targets, X_test, levels, of_fits, progress=progress
             )
         if not answers.intervals:
             raise NoSuchIntervalError(

@@ -54,7 +54,11 @@ def simulated_answers(
     for fitted in _fits(estimator, X_train, targets, random_states, progress):
         mean, answered = _answer(fitted, X_test, list(intervals))
         means.append(mean)
-        intervals = {each: [*intervals[each], answered[each]] for each in answered}
+        for each in list(intervals):
+            if each in answered:
+                intervals[each].append(answered[each])
+            else:
+                del intervals[each]
     return Answers(np.array(means), {each: np.array(found) for each, found in intervals.items()})
 
 
