@@ -187,9 +187,10 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
     def adopt(self, checked: "EnsembleRegressor", fitted: Any) -> "EnsembleRegressor":
         """All that a fit leaves, in one go: one that fails half-way changes nothing."""
         for name in ("n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
             if hasattr(checked, name):
                 setattr(self, name, getattr(checked, name))
+            elif hasattr(self, name):
+                delattr(self, name)
         self.fitted_ = fitted
         return self
 

@@ -34,12 +34,13 @@ class MapieAdapter:
         # MAPIE has no public name for them; where a version has none at all, the user must say.
         alphas = getattr(regressor, "_alphas", None)
         known = None if alphas is None else [float(1 - alpha) for alpha in np.atleast_1d(alphas)]
-        if confidence_levels is None and known is None:
+        told = None if confidence_levels is None else np.atleast_1d(confidence_levels).tolist()
+        levels: list[float] | None = known if told is None else told
+        if levels is None:
             raise ValueError(
                 "This version of MAPIE does not say which levels a regressor was made for. Pass "
                 "`confidence_levels` in the order of the regressor's."
             )
-        levels = known if confidence_levels is None else np.atleast_1d(confidence_levels).tolist()
         if known is not None and (len(known) != len(levels) or not np.allclose(known, levels)):
             raise ValueError(
                 f"`confidence_levels` must be those of the regressor, {known}, got {levels}. Leave "
