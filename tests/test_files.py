@@ -433,6 +433,10 @@ def test_a_header_with_another_estimator_is_refused(rewritten):
     assert_refused(rewritten(estimator="NaiveBootstrapRegressor"), "do not fit together")
 
 
+def test_a_changed_header_is_refused(rewritten):
+    assert_refused(rewritten(confide_version="0.0.1"), "not what was saved")
+
+
 def test_a_header_without_checksum_is_refused(rewritten):
     assert_refused(rewritten(sha256=None), "not what was saved")
 

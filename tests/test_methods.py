@@ -188,6 +188,14 @@ def test_many_fits_want_a_row_of_targets_for_each_seed(data, targets):
         list(model.fit_many(data[0], targets, [5, 6]))
 
 
+def test_a_data_set_that_diverges_is_named(data, targets):
+    model = confide.DeepEnsembleRegressor(**{**SMALL, "learning_rate": 1e6, "max_epochs": 200})
+    with pytest.raises(confide.TrainingDivergedError) as caught:
+        list(model.fit_many(data[0], targets, [1, 2, 3]))
+    data_set = caught.value.member // 5 % 3
+    assert f"belongs to data set {data_set}." in caught.value.__notes__[0]
+
+
 def test_no_data_sets_are_refused(data):
     with pytest.raises(ValueError, match="at least one row, got none"):
         list(confide.DeepEnsembleRegressor(**SMALL).fit_many(data[0], np.empty((0, 64)), []))

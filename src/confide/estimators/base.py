@@ -19,7 +19,7 @@ from confide.estimators.validation import (
     refuse_answers_that_are_not_numbers,
     refuse_targets_that_cannot_be_learnt,
 )
-from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress
+from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress, TrainingDivergedError
 from confide.learners.blocks import slices
 from confide.prediction import Kind, Prediction
 from confide.progress import progress_bar
@@ -102,14 +102,22 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
             refuse_targets_that_cannot_be_learnt(y)
         of_a_set = settings.n_networks * X.shape[0]
         for batch in slices(len(targets), max(1, TARGETS_PER_BATCH // of_a_set)):
-            fits = self.method.fit(
-                [key_from(seed) for seed in random_states[batch]],
-                X,
-                targets[batch],
-                settings,
-                members_per_block=MOST_MEMBERS_PER_BLOCK,
-                progress=progress,
-            )
+            try:
+                fits = self.method.fit(
+                    [key_from(seed) for seed in random_states[batch]],
+                    X,
+                    targets[batch],
+                    settings,
+                    members_per_block=MOST_MEMBERS_PER_BLOCK,
+                    progress=progress,
+                )
+            except TrainingDivergedError as error:
+                in_batch = error.member // settings.n_networks % (batch.stop - batch.start)
+                error.add_note(
+                    f"Members are counted over the batch: this one belongs to data set "
+                    f"{batch.start + in_batch}."
+                )
+                raise
             for seed, fitted in zip(random_states[batch], fits, strict=True):
                 yield clone(self).set_params(random_state=seed).adopt(checked, fitted)
 
