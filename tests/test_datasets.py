@@ -277,7 +277,7 @@ def needs(name):
     )
 
 
-# Rows, features, mean and sd of the target (shared/data/SOURCES.md).
+# Rows, features, mean and sd of the target.
 FACTS = {
     "boston": (506, 13, 22.5328, 9.18801),
     "concrete": (1030, 8, 35.8180, 16.6976),
