@@ -17,9 +17,12 @@ from confide.learners import MemberState, NetworkEnsemble, Progress, TrainingDat
 from confide.methods.settings import NetworkSettings
 from confide.randomness import MemberKeys
 from confide.standardise import Standardiser
+from confide.uncertainty import disagreement_variance, optimisation_variance
 
 # Rows answered at once: members x rows stays a few megabytes however long the table is.
 ROWS_PER_BLOCK = 65_536
+# Variance between members as of a sample (divisor M - 1) or of a population (divisor M).
+SPREADS = {"sample": optimisation_variance, "population": disagreement_variance}
 
 
 class Prepared(NamedTuple):

