@@ -20,6 +20,7 @@ LAYERS = [
     {"estimators"},
     {"simulate"},
     {"laboratory"},
+    {"experiments"},
     {"cli"},
 ]
 

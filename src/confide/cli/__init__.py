@@ -3,6 +3,7 @@
 import click
 
 from confide.cli.demo import demo
+from confide.cli.experiment import experiment
 
 
 @click.group(
@@ -21,3 +22,4 @@ def main() -> None:
 
 
 main.add_command(demo)
+main.add_command(experiment)

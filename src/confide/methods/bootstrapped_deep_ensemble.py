@@ -131,18 +131,14 @@ def fit(
 def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     """Mean, both laws and the three variances for each row."""
     standardiser, n_members = fitted.standardiser, fitted.settings.n_members
-    learner, ensemble = fitted.settings.learner(), fitted.ensemble
 
     def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
-        inputs = standardiser.inputs(X_block)
-        means, variances = learner.predict(ensemble.members, inputs)
-        outputs, _ = learner.predict(ensemble.retrained, inputs)
-        retrained = ensemble.location[:, None] + ensemble.scale[:, None] * outputs
+        means, variances, retrained = _answers(fitted, X_block)
         return np.stack(
             [
                 ensemble_mean(means),
                 aleatoric_variance(variances),
-                classical_variance(means, retrained.reshape(-1, *means.shape)),
+                classical_variance(means, retrained),
                 optimisation_variance(means),
             ]
         )
@@ -162,6 +158,32 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
         optimisation_variance=optimisation,
         n_members=n_members,
     )
+
+
+def member_means(
+    fitted: Fitted, X: Float[np.ndarray, "row feature"]
+) -> tuple[Float64[np.ndarray, "member row"], Float64[np.ndarray, "retraining member row"]]:
+    """What each member predicts, before and after each retraining."""
+    means, _, retrained = _answers(fitted, X)
+    location, scale = fitted.standardiser.y_mean, fitted.standardiser.y_scale
+    before, after = (location + scale * each.astype(np.float64) for each in (means, retrained))
+    return before, after
+
+
+def _answers(
+    fitted: Fitted, X: Float[np.ndarray, "row feature"]
+) -> tuple[
+    Float[np.ndarray, "member row"],
+    Float[np.ndarray, "member row"],
+    Float[np.ndarray, "retraining member row"],
+]:
+    """Means and variances of the members, and means of the retrained, on the scale of training."""
+    inputs = fitted.standardiser.inputs(X)
+    learner, ensemble = fitted.settings.learner(), fitted.ensemble
+    means, variances = learner.predict(ensemble.members, inputs)
+    outputs, _ = learner.predict(ensemble.retrained, inputs)
+    retrained = ensemble.location[:, None] + ensemble.scale[:, None] * outputs
+    return means, variances, retrained.reshape(-1, *means.shape)
 
 
 def to_arrays(fitted: Fitted) -> Arrays:

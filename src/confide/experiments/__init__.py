@@ -1,0 +1,30 @@
+"""Experiments: every table and figure of the paper, in cells that are run once and kept.
+
+Read `experiment.py` for what an experiment is, `catalogue/` for the list, `store.py` for how
+results are kept, and `engines/` for what runs them.
+"""
+
+from confide.experiments.catalogue import EXPERIMENTS
+from confide.experiments.cell import Cell
+from confide.experiments.display import Display
+from confide.experiments.engines import Engine, InProcess, Observer
+from confide.experiments.experiment import Experiment
+from confide.experiments.options import Options
+from confide.experiments.run import cells_of, open_run
+from confide.experiments.store import RunFolder, RunFolderError, Saved
+
+__all__ = [
+    "EXPERIMENTS",
+    "Cell",
+    "Display",
+    "Engine",
+    "Experiment",
+    "InProcess",
+    "Observer",
+    "Options",
+    "RunFolder",
+    "RunFolderError",
+    "Saved",
+    "cells_of",
+    "open_run",
+]

@@ -1,0 +1,78 @@
+"""What of an experiment is run: sets, methods, levels and simulations, and the seed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from confide.errors import nearest
+from confide.methods.settings import require_whole
+from confide.prediction import checked_level
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What of an experiment is run. An empty tuple is something that the experiment has not.
+
+    Attributes:
+        simulations: simulated data sets (or networks, or repetitions: the experiment says).
+        sets: data sets by name.
+        methods: methods by their short name.
+        levels: confidence levels.
+        rows: sizes of training sets.
+        seed: same seed, same numbers.
+    """
+
+    simulations: int
+    sets: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    levels: tuple[float, ...] = ()
+    rows: tuple[int, ...] = ()
+    seed: int = 0
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """What all cells of a run share; sets and methods may be added to it later."""
+        return {
+            "simulations": self.simulations,
+            "levels": list(self.levels),
+            "rows": list(self.rows),
+            "seed": self.seed,
+        }
+
+    def shrunk(
+        self,
+        whole: "Options",
+        *,
+        sets: Sequence[str] | None = None,
+        methods: Sequence[str] | None = None,
+        levels: Sequence[float] | None = None,
+        simulations: int | None = None,
+        seed: int | None = None,
+    ) -> "Options":
+        """These options with what was asked for, out of the whole experiment."""
+        changes: dict[str, Any] = {}
+        if sets is not None:
+            changes["sets"] = _chosen("sets", sets, whole.sets)
+        if methods is not None:
+            asked = [name.upper() for name in methods]
+            changes["methods"] = _chosen("methods", asked, whole.methods)
+        if levels is not None:
+            if not whole.levels:
+                raise ValueError("This experiment has no levels to choose from.")
+            changes["levels"] = tuple(sorted({checked_level(level) for level in levels}))
+        if simulations is not None:
+            require_whole("simulations", simulations, "Pass for example 20.")
+            changes["simulations"] = simulations
+        if seed is not None:
+            changes["seed"] = seed
+        return replace(self, **changes)
+
+
+def _chosen(what: str, asked: Sequence[str], there_are: tuple[str, ...]) -> tuple[str, ...]:
+    if not there_are:
+        raise ValueError(f"This experiment has no {what} to choose from.")
+    for name in asked:
+        if name not in there_are:
+            message = f"This experiment has no {name!r} among its {what}; it has {there_are}. "
+            raise ValueError((message + nearest(name, there_are)).rstrip())
+    return tuple(name for name in there_are if name in asked)

@@ -1,0 +1,167 @@
+"""A run is a folder: one Parquet file a finished cell, whole at every moment.
+
+`run.json` holds what all cells of the run share; `cells/` the results; `locks/` an empty file for
+each cell that some process has worked at. The operating system frees a lock when its process ends,
+however it ends.
+"""
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confide.atomic import write_atomically
+from confide.experiments.cell import Cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METADATA = b"confide"
+RUN_FILE = "run.json"
+
+
+class RunFolderError(ValueError):
+    """A folder that does not hold the run that was asked for."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A finished cell, as its file holds it.
+
+    Attributes:
+        path: the file.
+        settings: what its numbers depend on.
+        provenance: commit, versions, seconds.
+    """
+
+    path: Path
+    settings: dict[str, Any]
+    provenance: dict[str, Any]
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """The results."""
+        import pyarrow.parquet as pq
+
+        return pq.read_table(self.path, partitioning=None).to_pandas()
+
+    @classmethod
+    def from_file(cls, path: Path) -> "Saved":
+        """The description alone; the table is read when it is asked for."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            written = pq.read_schema(path).metadata or {}
+            described = json.loads(written[METADATA])
+            return cls(path, described["settings"], described["provenance"])
+        except (pa.ArrowException, KeyError, ValueError) as error:
+            raise RunFolderError(
+                f"{path} is not a finished cell ({error}). Delete it, and it is run again."
+            ) from error
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run."""
+
+    path: Path
+
+    @classmethod
+    def opened(cls, path: Path, experiment: str, fixed: Mapping[str, Any]) -> "RunFolder":
+        """The folder, made if need be; one that holds another run is refused."""
+        folder = cls(path)
+        asked = {"experiment": experiment, **fixed}
+        if not (path / RUN_FILE).exists():
+            if path.exists() and any(path.iterdir()):
+                raise RunFolderError(
+                    f"{path} holds files but no run ({RUN_FILE} is missing). Choose another folder."
+                )
+            (path / "cells").mkdir(parents=True, exist_ok=True)
+            (path / "locks").mkdir(exist_ok=True)
+            write_atomically(path / RUN_FILE, (json.dumps(asked, indent=2) + "\n").encode())
+        _refuse_differences(path, folder.description, asked)
+        return folder
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The experiment's name, and what all cells share."""
+        try:
+            return json.loads((self.path / RUN_FILE).read_text())
+        except FileNotFoundError:
+            raise RunFolderError(
+                f"{self.path} is not the folder of a run: it has no {RUN_FILE}."
+            ) from None
+        except ValueError as error:
+            raise RunFolderError(f"{self.path / RUN_FILE} cannot be read: {error}.") from error
+
+    def path_of(self, cell: Cell) -> Path:
+        """The cell's file."""
+        return self.path / "cells" / f"{cell.name}.parquet"
+
+    def saved(self, cell: Cell) -> Saved | None:
+        """The finished cell, or None; one of the same name with other settings is refused."""
+        path = self.path_of(cell)
+        if not path.exists():
+            return None
+        saved = Saved.from_file(path)
+        _refuse_differences(path, saved.settings, json.loads(json.dumps(dict(cell.settings))))
+        return saved
+
+    def save(self, cell: Cell, content: bytes) -> Saved:
+        """Keeps a finished cell."""
+        path = self.path_of(cell)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
+        return Saved.from_file(path)
+
+    def all_saved(self) -> list[Saved]:
+        """Every finished cell, in the order of their names."""
+        return [Saved.from_file(path) for path in sorted((self.path / "cells").rglob("*.parquet"))]
+
+    @contextmanager
+    def claimed(self, cell: Cell) -> Iterator[bool]:
+        """Whether this process alone may work at the cell, until the block ends."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.path / "locks" / f"{cell.name.replace('/', '~')}.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
+
+
+def as_parquet(
+    frame: "pd.DataFrame", settings: Mapping[str, Any], source: Mapping[str, Any]
+) -> bytes:
+    """The content of a finished cell's file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    described = {"settings": dict(settings), "provenance": dict(source)}
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    table = table.replace_schema_metadata({METADATA: json.dumps(described).encode()})
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _refuse_differences(path: Path, there: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    differing = [name for name in {**there, **asked} if there.get(name) != asked.get(name)]
+    if differing:
+        list_of = "; ".join(
+            f"{name} is {there.get(name)!r} there, {asked.get(name)!r} was asked for"
+            for name in differing
+        )
+        raise RunFolderError(
+            f"{path} holds a run with other settings: {list_of}. Ask for the same, or choose "
+            "another folder."
+        )
