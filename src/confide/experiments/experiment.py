@@ -1,11 +1,29 @@
-"""What an experiment is: cells to compute."""
+"""What an experiment is: cells to compute, and a section of the report made of the finished ones."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from confide.experiments.cell import Cell
 from confide.experiments.options import Options
 from confide.experiments.store import Saved
+
+if TYPE_CHECKING:
+    from confide.report import Part
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What an experiment found, from finished cells alone.
+
+    Attributes:
+        words: plain language, as Markdown.
+        parts: tables, figures and sections.
+    """
+
+    words: str
+    parts: "Sequence[Part]"
 
 
 class Experiment(ABC):
@@ -32,3 +50,7 @@ class Experiment(ABC):
     @abstractmethod
     def headline(self, saved: Saved) -> str:
         """What a finished cell says, in a few words, while the others run."""
+
+    @abstractmethod
+    def findings(self, finished: Sequence[Saved]) -> Findings:
+        """What the finished cells say: in words, tables and figures."""

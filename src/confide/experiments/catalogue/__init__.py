@@ -1,17 +1,20 @@
 """The experiments, a file each: the files in this folder are the list."""
 
 import importlib
+import inspect
 import pkgutil
+from collections.abc import Iterator
 
 from confide.experiments.experiment import Experiment
 from confide.named import Named
 
 
-def _found() -> dict[str, Experiment]:
-    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
-        importlib.import_module(module.name)
-    here = [kind for kind in Experiment.__subclasses__() if kind.__module__.startswith(__name__)]
-    return {kind.name: kind() for kind in sorted(here, key=lambda kind: kind.__module__)}
+def _found() -> Iterator[Experiment]:
+    for listed in pkgutil.iter_modules(__path__, f"{__name__}."):
+        module = importlib.import_module(listed.name)
+        for _, kind in inspect.getmembers(module, inspect.isclass):
+            if issubclass(kind, Experiment) and kind.__module__ == module.__name__:
+                yield kind()
 
 
-EXPERIMENTS: Named[Experiment] = Named("experiment", _found())
+EXPERIMENTS: Named[Experiment] = Named("experiment", {each.name: each for each in _found()})

@@ -1,17 +1,43 @@
 """Experiment 1: eight simulated data sets, five methods, as published and as described."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from confide.experiments.cell import Cell
-from confide.experiments.contenders import CONTENDERS
-from confide.experiments.coverage_study import Condition, study_cells, study_headline
-from confide.experiments.experiment import Experiment
+from confide.experiments.comparison import in_numbers, of_variant
+from confide.experiments.contenders import CONTENDERS, DESCRIBED, PUBLISHED
+from confide.experiments.coverage_study import (
+    Condition,
+    Judged,
+    judged,
+    study_cells,
+    study_headline,
+)
+from confide.experiments.coverage_tables import of, table_beside_print, table_of_all
+from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.store import Saved
+from confide.metrics import (
+    at_equal_mean_width,
+    brier_score,
+    brier_score_standard_error,
+    covered,
+    mean_width,
+)
+from confide.report import Column, Figure, Section, Table, scatter_against, violins
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SETS = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "yacht", "wine_red")
 METHODS = ("BDE", "DE", "NB", "CD", "QDE")
 LEVELS = (0.7, 0.8, 0.9, 0.95)
+TABLE_1_LEVEL = 0.8
+VARIANTS = {"published": PUBLISHED, "described": DESCRIBED}
+# The paper prints no prediction intervals of the naive bootstrap.
+KINDS = {"confidence": ("BDE", "DE", "NB", "CD"), "prediction": ("BDE", "DE", "QDE", "CD")}
 
 
 class Experiment1(Experiment):
@@ -30,3 +56,217 @@ class Experiment1(Experiment):
     def headline(self, saved: Saved) -> str:
         """Mean coverage and width."""
         return study_headline(saved)
+
+    def findings(self, finished: Sequence[Saved]) -> Findings:
+        """Table 1 and the table of RMSE beside print, all levels, and the figures."""
+        entries = sorted(judged(finished), key=_place)
+        numbers = in_numbers(entries)
+        parts = [
+            *(_section_of(kind, entries, numbers) for kind in KINDS),
+            Section("Accuracy", [_rmse_table(numbers)]),
+            Section("Every level", [_table_of_every_level(numbers)]),
+        ]
+        return Findings(_words(numbers), parts)
+
+
+def _place(entry: Judged) -> tuple[int, int, str]:
+    s = entry.settings
+    return SETS.index(s["set"]), METHODS.index(s["method"]), s["variant"]
+
+
+def _section_of(kind: str, entries: Sequence[Judged], numbers: "pd.DataFrame") -> Section:
+    parts: list[str | Table | Figure] = []
+    at_level = of(numbers, kind, TABLE_1_LEVEL)
+    at_level = at_level[at_level["method"].isin(KINDS[kind])]
+    if len(at_level):
+        parts.append(
+            table_beside_print(
+                f"table-1-{kind}",
+                f"Table 1 (benchresults): 80 % {kind} intervals, as printed, as published and as "
+                "described.",
+                at_level,
+                table="benchresults",
+            )
+        )
+        parts += [
+            figure
+            for name, variant in VARIANTS.items()
+            if (figure := _scatter(kind, name, variant, at_level)) is not None
+        ]
+        if kind == "confidence":
+            parts += _equal_width_table(entries)
+    for level in (0.8, 0.95):
+        for name, variant in VARIANTS.items():
+            if (figure := _violins(kind, level, name, variant, entries)) is not None:
+                parts.append(figure)
+    return Section(f"{kind.capitalize()} intervals", parts)
+
+
+def _scatter(kind: str, name: str, variant: str, at_level: "pd.DataFrame") -> Figure | None:
+    of_one = of_variant(at_level, variant)
+    columns = ["set", "brier", "brier_se"]
+    ours = of_one.loc[of_one["method"] == "BDE", columns]
+    others = of_one.loc[of_one["method"] != "BDE", ["method", *columns]]
+    pairs = ours.merge(others, on="set", suffixes=("_bde", "_other"))
+    if pairs.empty:
+        return None
+    pairs = pairs.rename(
+        columns={
+            "brier_bde": "Brier score of BDE",
+            "brier_other": "Brier score of the other method",
+            "brier_se_bde": "BDE's standard error",
+            "brier_se_other": "the other's standard error",
+        }
+    )
+    return Figure(
+        f"brier-against-brier-{kind}-{name}",
+        f"Brier scores of 80 % {kind} intervals, {variant}: BDE against the other methods, a point "
+        "for each data set. BDE is better above the diagonal. Bars are standard errors.",
+        scatter_against(
+            pairs,
+            x="Brier score of BDE",
+            y="Brier score of the other method",
+            category="method",
+            label="set",
+            x_error="BDE's standard error",
+            y_error="the other's standard error",
+        ),
+    )
+
+
+def _violins(
+    kind: str, level: float, name: str, variant: str, entries: Sequence[Judged]
+) -> Figure | None:
+    import pandas as pd
+
+    short = "CICF" if kind == "confidence" else "PICF"
+    frames = [
+        pd.DataFrame(
+            {
+                "set": entry.settings["set"],
+                "method": entry.settings["method"],
+                "variant": entry.settings["variant"],
+                short: coverage.pointwise,
+            }
+        )
+        for entry in entries
+        for coverage in entry.coverages
+        if (coverage.kind, coverage.confidence_level) == (kind, level)
+        and entry.settings["method"] in KINDS[kind]
+    ]
+    if not frames:
+        return None
+    rows = of_variant(pd.concat(frames, ignore_index=True), variant)
+    if rows.empty:
+        return None
+    return Figure(
+        f"{short.lower()}-{100 * level:.0f}-{name}",
+        f"{short} of {100 * level:g} % {kind} intervals over the test rows of each set, methods "
+        f"{variant}; the dashed line is the level that every row should have.",
+        violins(rows, value=short, category="method", facet="set", level=level),
+    )
+
+
+def _equal_width_table(entries: Sequence[Judged]) -> list[Table]:
+    """Is a method better, or only wider? Confidence intervals stretched to BDE's mean width."""
+    import pandas as pd
+
+    asked = ("confidence", TABLE_1_LEVEL)
+    rows = []
+    for name in dict.fromkeys(entry.settings["set"] for entry in entries):
+        of_set = {
+            entry.settings["method"]: entry
+            for entry in entries
+            if entry.settings["set"] == name
+            and entry.settings["variant"] == DESCRIBED
+            and asked in entry.answers.intervals
+        }
+        if "BDE" not in of_set or len(of_set) < 2:
+            continue
+        intervals = {method: e.answers.intervals[asked] for method, e in of_set.items()}
+        n = min(len(each) for each in intervals.values())
+        stretched = at_equal_mean_width(
+            {method: each[:n] for method, each in intervals.items()},
+            mean_width(intervals["BDE"][:n]),
+        )
+        for method, own in intervals.items():
+            row = {"set": name, "method": method, "width": mean_width(own[:n])}
+            for how, each in (("own", own[:n]), ("equal", stretched[method])):
+                held = covered(of_set[method].true_mean, each)
+                row |= {
+                    f"{how}_brier": brier_score(held.mean(axis=0), TABLE_1_LEVEL),
+                    f"{how}_brier_se": brier_score_standard_error(held, TABLE_1_LEVEL)
+                    if n > 1
+                    else np.nan,
+                    f"{how}_coverage": float(held.mean()),
+                }
+            rows.append(row)
+    if not rows:
+        return []
+    columns = [
+        Column("set", "data set"),
+        Column("method"),
+        Column("width", "mean width", ".3g"),
+        Column("own_brier", "Brier score", ".3g", error="own_brier_se"),
+        Column("own_coverage", "coverage", ".3f"),
+        Column("equal_brier", "Brier score at BDE's width", ".3g", error="equal_brier_se"),
+        Column("equal_coverage", "coverage at BDE's width", ".3f"),
+    ]
+    caption = (
+        "Better, or only wider? 80 % confidence intervals as described, stretched about their "
+        "centres by one factor for each method and set, so that all have BDE's mean width."
+    )
+    return [Table("equal-width", caption, pd.DataFrame(rows), columns)]
+
+
+def _rmse_table(numbers: "pd.DataFrame") -> Table:
+    one_row_each = numbers.drop_duplicates(["set", "method", "variant"])
+    return table_beside_print(
+        "rmse",
+        "RMSE against new targets of the test rows (RMSEvalues). Ours is the expected one, from "
+        "the true function and noise; BDE's prediction is DE's.",
+        one_row_each,
+        table="RMSEvalues",
+        quantities=("rmse",),
+    )
+
+
+def _table_of_every_level(numbers: "pd.DataFrame") -> Table:
+    return table_of_all(
+        "experiment-1", "Every data set, method, kind and level of Experiment 1.", numbers
+    )
+
+
+def _words(numbers: "pd.DataFrame") -> str:
+    """What Table 1 says, counted."""
+    confidence = of(numbers, "confidence", TABLE_1_LEVEL)
+    if confidence.empty:
+        return "No 80 % confidence intervals yet."
+    said = []
+    for kind in KINDS:
+        at_level = of(numbers, kind, TABLE_1_LEVEL)
+        for variant in VARIANTS.values():
+            scores = of_variant(at_level, variant).pivot_table(
+                index="set", columns="method", values="brier"
+            )
+            if "BDE" not in scores:
+                continue
+            against = [
+                f"{method} on {(both['BDE'] < both[method]).sum()} of {len(both)}"
+                for method in KINDS[kind][1:]
+                if method in scores and len(both := scores[["BDE", method]].dropna())
+            ]
+            if against:
+                said.append(
+                    f"- 80 % {kind} intervals, methods {variant}: BDE has the lower Brier score "
+                    f"than {', than '.join(against)} sets."
+                )
+    coverage = of_variant(confidence, DESCRIBED).groupby("method")["coverage"]
+    low, high = coverage.min(), coverage.max()
+    ranges = ", ".join(
+        f"{method} {100 * low[method]:.0f} to {100 * high[method]:.0f} %"
+        for method in METHODS
+        if method in low
+    )
+    said.append(f"- 80 % confidence intervals as described cover, from set to set: {ranges}.")
+    return "\n".join(said)

@@ -1,17 +1,18 @@
 """Experiment 2: how much random targets and random training add to a network's variance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from confide.estimators import DeepEnsembleRegressor
 from confide.experiments.cell import Cell
-from confide.experiments.experiment import Experiment
+from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.simulated import blocks_of, seeds_of, twin_of
 from confide.experiments.store import Saved
 from confide.learners import Progress
+from confide.report import Column, Figure, Part, Section, Table, lines_with_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +65,19 @@ class Experiment2(Experiment):
         spread = saved.frame.groupby("row")["mean"].var().mean()
         return f"variance between networks {spread:.3g}"
 
+    def findings(self, finished: Sequence[Saved]) -> Findings:
+        """Both variances against the number of rows, and how fast they fall."""
+        parts: list[Part] = []
+        words = []
+        for variant, epochs in EPOCHS.items():
+            variances = _variances([s for s in finished if s.settings["variant"] == variant])
+            if variances.empty:
+                continue
+            decay = _decay(variances)
+            parts.append(_section(variant, epochs, variances, decay))
+            words += _words(variant, epochs, variances, decay)
+        return Findings("\n".join(words) or "No size has both kinds of networks yet.", parts)
+
 
 def predictions(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
     """What each network predicts at the test rows."""
@@ -89,3 +103,157 @@ def predictions(settings: Mapping[str, Any], progress: Progress | None) -> "pd.D
             "mean": means.ravel(),
         }
     )
+
+
+def _variances(finished: Sequence[Saved]) -> "pd.DataFrame":
+    """For each size, the mean variance at a test row, by source, with standard errors."""
+    import pandas as pd
+
+    spread: dict[tuple[int, str], tuple[float, float]] = {}
+    for key in sorted({(s.settings["rows"], s.settings["targets"]) for s in finished}):
+        cells = [s for s in finished if (s.settings["rows"], s.settings["targets"]) == key]
+        means = pd.concat([cell.frame for cell in cells])
+        by_network = means.pivot_table(index="network", columns="row", values="mean")
+        spread[key] = mean_variance(by_network.to_numpy(np.float64))
+    rows = []
+    for n_rows in sorted({n for n, _ in spread}):
+        if not {(n_rows, "random"), (n_rows, "same")} <= set(spread):
+            continue
+        (both, both_se), (training, training_se) = spread[n_rows, "random"], spread[n_rows, "same"]
+        targets, targets_se = both - training, float(np.hypot(both_se, training_se))
+        share_se = float(np.hypot(training_se / both, training * both_se / both**2))
+        rows += [
+            (n_rows, "both", both, both_se, np.nan, np.nan),
+            (n_rows, "random training", training, training_se, training / both, share_se),
+            (n_rows, "random targets", targets, targets_se, targets / both, share_se),
+        ]
+    columns = ["rows", "source", "variance", "variance_se", "share", "share_se"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def mean_variance(means: np.ndarray) -> tuple[float, float]:
+    """Sample variance between networks, averaged over rows, and its standard error.
+
+    Rows share their networks and so err together: the error is that of the jackknife over networks.
+
+    Args:
+        means: [network, row].
+    """
+    n = len(means)
+    if n < 3:  # without one of two networks there is no variance
+        return float(np.var(means, axis=0, ddof=1).mean()) if n == 2 else np.nan, np.nan
+    squared = (means - means.mean(axis=0)) ** 2
+    # The sum of squares without network i is that of all, less n / (n - 1) times its own.
+    without = (squared.sum(axis=0) - squared * n / (n - 1)) / (n - 2)
+    left_out = without.mean(axis=1)
+    return float(squared.sum(axis=0).mean() / (n - 1)), float(np.sqrt((n - 1) * np.var(left_out)))
+
+
+def _decay(variances: "pd.DataFrame") -> "pd.DataFrame":
+    """The law c N^-a for each source, by weighted least squares of the logarithms."""
+    import pandas as pd
+
+    rows = []
+    for source, each in variances.groupby("source", sort=False):
+        usable = each[(each["variance"] > 0) & (each["variance_se"] > 0)]
+        exponent, error, constant = power_law(
+            usable["rows"].to_numpy(np.float64),
+            usable["variance"].to_numpy(),
+            usable["variance_se"].to_numpy(),
+        )
+        rows.append((source, exponent, error, constant, len(usable)))
+    return pd.DataFrame(rows, columns=["source", "exponent", "exponent_se", "constant", "sizes"])
+
+
+def power_law(n: np.ndarray, value: np.ndarray, error: np.ndarray) -> tuple[float, float, float]:
+    """Exponent a of c n^-a with its standard error, and c; not a number with fewer than 3 points.
+
+    The error allows for points that do not lie on such a line: it is stretched by the scatter about
+    it, where that is larger than the points' own errors.
+    """
+    if len(n) < 3:
+        return np.nan, np.nan, np.nan
+    x, y, weight = np.log(n), np.log(value), (value / error) ** 2
+    centre = np.average(x, weights=weight)
+    spread = np.sum(weight * (x - centre) ** 2)
+    slope = np.sum(weight * (x - centre) * y) / spread
+    intercept = np.average(y, weights=weight) - slope * centre
+    scatter = np.sum(weight * (y - intercept - slope * x) ** 2) / (len(n) - 2)
+    return float(-slope), float(np.sqrt(max(scatter, 1.0) / spread)), float(np.exp(intercept))
+
+
+def _section(
+    variant: str, epochs: int, variances: "pd.DataFrame", decay: "pd.DataFrame"
+) -> Section:
+    slug = variant.split()[-1]
+    laws = decay.set_index("source")
+    drawn = variances.assign(
+        fitted=[
+            laws.loc[source, "constant"] * n ** -laws.loc[source, "exponent"]
+            for n, source in zip(variances["rows"], variances["source"], strict=True)
+        ]
+    )
+    return Section(
+        f"{variant.capitalize()}: {epochs} epochs",
+        [
+            Figure(
+                f"experiment-2-{slug}",
+                f"Variance of one network's prediction against the number of training rows, "
+                f"networks {variant} ({epochs} epochs). Bars are standard errors; dashed: fitted "
+                "powers of N.",
+                lines_with_errors(
+                    drawn,
+                    x="rows",
+                    y="variance",
+                    error="variance_se",
+                    category="source",
+                    log_x=True,
+                    log_y=True,
+                    fitted="fitted" if drawn["fitted"].notna().all() else None,
+                ),
+            ),
+            Table(
+                f"experiment-2-{slug}",
+                "Mean variance over 5,000 test rows; random targets is the difference of the two.",
+                variances,
+                [
+                    Column("rows", "training rows", ","),
+                    Column("source"),
+                    Column("variance", "variance", ".3g", error="variance_se"),
+                    Column("share", "share of both", ".2f", error="share_se"),
+                ],
+            ),
+            Table(
+                f"experiment-2-decay-{slug}",
+                "How fast the variance falls: the exponent a of a law c / N^a.",
+                decay,
+                [
+                    Column("source"),
+                    Column("exponent", "exponent a", ".2f", error="exponent_se"),
+                    Column("sizes", "sizes", "d"),
+                ],
+            ),
+        ],
+    )
+
+
+def _words(
+    variant: str, epochs: int, variances: "pd.DataFrame", decay: "pd.DataFrame"
+) -> list[str]:
+    targets = variances[variances["source"] == "random targets"]
+    first, last = targets.iloc[0], targets.iloc[-1]
+    words = [
+        f"- Networks {variant} ({epochs} epochs): random targets make up "
+        f"{100 * first['share']:.0f} ± {100 * first['share_se']:.0f} % of a network's variance "
+        f"with {first['rows']:,} rows, {100 * last['share']:.0f} ± "
+        f"{100 * last['share_se']:.0f} % with {last['rows']:,}."
+    ]
+    laws = decay.set_index("source")
+    if laws["exponent"].notna().all():
+        of_targets, of_training = laws.loc["random targets"], laws.loc["random training"]
+        words.append(
+            f"  Their variance falls as N to the power -{of_targets['exponent']:.2f} ± "
+            f"{of_targets['exponent_se']:.2f}, that of random training as "
+            f"-{of_training['exponent']:.2f} ± {of_training['exponent_se']:.2f}."
+        )
+    return words

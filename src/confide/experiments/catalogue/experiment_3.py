@@ -1,18 +1,21 @@
 """Experiment 3: the two separate estimates of variance, against the truth."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from confide.estimators import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
 from confide.experiments.cell import Cell
-from confide.experiments.experiment import Experiment
+from confide.experiments.comparison import standard_error
+from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
+from confide.experiments.printed import printed_numbers
 from confide.experiments.simulated import n_rows_of, seeds_of, twin_of
 from confide.experiments.store import Saved
 from confide.learners import Progress
 from confide.methods.bootstrapped_deep_ensemble import AS_PUBLISHED
+from confide.report import Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +25,13 @@ N_MEMBERS = 50
 VARIANTS: dict[str, dict[str, Any]] = {
     "as published": {"max_epochs": 40, **AS_PUBLISHED},
     "as described": {"max_epochs": 80},
+}
+
+PRINTED = {
+    "true_sum": "true variance",
+    "optimisation": "random training",
+    "classical": "finite data",
+    "estimated_sum": "estimated sum",
 }
 
 
@@ -61,6 +71,38 @@ class Experiment3(Experiment):
         estimated = means["optimisation_variance"] + means["classical_variance"]
         return f"estimated {estimated:.3g}, true {means['true_variance']:.3g}"
 
+    def findings(self, finished: Sequence[Saved]) -> Findings:
+        """Table 2 beside print."""
+        numbers = _table_2(finished)
+        words = []
+        for variant, each in numbers.groupby("variant", sort=False):
+            ratios = ", ".join(
+                f"{row['ratio']:.2f} ± {row['ratio_se']:.2f} on {row['set']}"
+                for _, row in each.iterrows()
+            )
+            words.append(f"- {variant.capitalize()}: estimated sum over true variance {ratios}.")
+        print_columns = [
+            Column(f"{quantity}_print", f"{heading}: print", ".3g")
+            for quantity, heading in PRINTED.items()
+        ]
+        columns = [
+            Column("set", "data set"),
+            Column("variant"),
+            Column("true_sum", "true variance", ".3g", error="true_sum_se"),
+            Column("optimisation", "random training", ".3g", error="optimisation_se"),
+            Column("classical", "finite data", ".3g", error="classical_se"),
+            Column("estimated_sum", "estimated sum", ".3g", error="estimated_sum_se"),
+            Column("ratio", "estimated / true", ".2f", error="ratio_se"),
+            *print_columns,
+            Column("repetitions", "repetitions", "d"),
+        ]
+        caption = (
+            "Table 2 (experiment3table): variances averaged over test rows. True: networks that "
+            f"each had new targets. Estimated: from one data set, {N_MEMBERS} members. Print is "
+            "one repetition."
+        )
+        return Findings("\n".join(words), [Table("table-2", caption, numbers, columns)])
+
 
 def separate_variances(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
     """Both estimates and the true variance of one network, at each test row."""
@@ -92,3 +134,47 @@ def _epochs(parameters: Mapping[str, Any]) -> int:
     settings = BootstrappedDeepEnsembleRegressor(n_members=N_MEMBERS, **parameters).settings()
     method = BootstrappedDeepEnsembleRegressor.method
     return int(method.member_epochs(settings) + N_MEMBERS * parameters["max_epochs"])
+
+
+def _table_2(finished: Sequence[Saved]) -> "pd.DataFrame":
+    """A row for each set and variant: means over repetitions with their standard errors."""
+    import pandas as pd
+
+    repetitions = pd.DataFrame(
+        [
+            {"set": s.settings["set"], "variant": s.settings["variant"], **_means(s.frame)}
+            for s in finished
+        ]
+    )
+    print_ = printed_numbers()
+    print_ = print_[print_["table"] == "experiment3table"]
+    rows = []
+    order = [(name, variant) for name in Experiment3.whole.sets for variant in VARIANTS]
+    for name, variant in order:
+        here = (repetitions["set"] == name) & (repetitions["variant"] == variant)
+        each = repetitions[here].drop(columns=["set", "variant"])
+        if each.empty:
+            continue
+        row = {"set": name, "variant": variant, "repetitions": len(each)}
+        for quantity in each:
+            row[quantity] = each[quantity].mean()
+            row[f"{quantity}_se"] = standard_error(each[quantity].to_numpy())
+        # Of a ratio of means: by the spread of what is left of the numerator.
+        row["ratio"] = row["estimated_sum"] / row["true_sum"]
+        rest = each["estimated_sum"] - row["ratio"] * each["true_sum"]
+        row["ratio_se"] = standard_error(rest.to_numpy()) / row["true_sum"]
+        printed = print_[print_["set"] == name].set_index("quantity")["value"]
+        row |= {f"{quantity}_print": printed.get(quantity, np.nan) for quantity in PRINTED}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _means(frame: "pd.DataFrame") -> dict[str, float]:
+    means = frame.mean()
+    optimisation, classical = means["optimisation_variance"], means["classical_variance"]
+    return {
+        "true_sum": means["true_variance"],
+        "optimisation": optimisation,
+        "classical": classical,
+        "estimated_sum": optimisation + classical,
+    }

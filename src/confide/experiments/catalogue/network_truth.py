@@ -2,12 +2,9 @@
 
 from typing import ClassVar
 
-from confide.experiments.cell import Cell
-from confide.experiments.contenders import CONTENDERS
-from confide.experiments.coverage_study import Condition, study_cells, study_headline
-from confide.experiments.experiment import Experiment
+from confide.experiments.repetition import Repetition
+from confide.experiments.coverage_study import Condition
 from confide.experiments.options import Options
-from confide.experiments.store import Saved
 
 # The text says 80 epochs; the printed numbers look like 40.
 CONDITIONS = [
@@ -16,7 +13,7 @@ CONDITIONS = [
 ]
 
 
-class NetworkTruths(Experiment):
+class NetworkTruths(Repetition):
     """Experiment 1 with Algorithm 4 in place of Algorithm 3."""
 
     name = "network-truth"
@@ -29,11 +26,10 @@ class NetworkTruths(Experiment):
         levels=(0.7, 0.8, 0.9, 0.95),
     )
     quick: ClassVar = Options(simulations=4, sets=("boston",), methods=("BDE", "DE"), levels=(0.9,))
-
-    def cells(self, options: Options) -> list[Cell]:
-        """A cell is one set, number of epochs, contender and 25 simulations."""
-        return study_cells(options, CONDITIONS, CONTENDERS)
-
-    def headline(self, saved: Saved) -> str:
-        """Mean coverage and width."""
-        return study_headline(saved)
+    conditions = CONDITIONS
+    condition = "epochs"
+    table = "bench-neural-network"
+    printed = (
+        ("confidence", 0.9, ("brier", "width", "rmse")),
+        ("prediction", 0.9, ("brier", "width")),
+    )

@@ -2,12 +2,9 @@
 
 from typing import ClassVar
 
-from confide.experiments.cell import Cell
-from confide.experiments.contenders import CONTENDERS
-from confide.experiments.coverage_study import Condition, study_cells, study_headline
-from confide.experiments.experiment import Experiment
+from confide.experiments.repetition import Repetition
+from confide.experiments.coverage_study import Condition
 from confide.experiments.options import Options
-from confide.experiments.store import Saved
 
 # The text says 80 epochs; the printed numbers look like 40.
 CONDITIONS = [
@@ -16,7 +13,7 @@ CONDITIONS = [
 ]
 
 
-class NoRegularisation(Experiment):
+class NoRegularisation(Repetition):
     """Experiment 1 without the penalty."""
 
     name = "no-regularisation"
@@ -31,11 +28,10 @@ class NoRegularisation(Experiment):
     quick: ClassVar = Options(
         simulations=4, sets=("boston",), methods=("BDE", "DE"), levels=(0.7, 0.9)
     )
-
-    def cells(self, options: Options) -> list[Cell]:
-        """A cell is one set, number of epochs, contender and 25 simulations."""
-        return study_cells(options, CONDITIONS, CONTENDERS)
-
-    def headline(self, saved: Saved) -> str:
-        """Mean coverage and width."""
-        return study_headline(saved)
+    conditions = CONDITIONS
+    condition = "epochs"
+    table = "bench-regularisation"
+    printed = (
+        ("confidence", 0.9, ("brier", "width", "rmse")),
+        ("prediction", 0.9, ("brier", "width")),
+    )

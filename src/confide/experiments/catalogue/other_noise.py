@@ -2,17 +2,14 @@
 
 from typing import ClassVar
 
-from confide.experiments.cell import Cell
-from confide.experiments.contenders import CONTENDERS
-from confide.experiments.coverage_study import Condition, study_cells, study_headline
-from confide.experiments.experiment import Experiment
+from confide.experiments.repetition import Repetition
+from confide.experiments.coverage_study import Condition
 from confide.experiments.options import Options
-from confide.experiments.store import Saved
 
 CONDITIONS = [Condition(noise, noise=noise) for noise in ("gaussian", "t3", "gamma")]
 
 
-class OtherNoise(Experiment):
+class OtherNoise(Repetition):
     """Noise with heavy tails, and with strong skewness."""
 
     name = "other-noise"
@@ -27,11 +24,11 @@ class OtherNoise(Experiment):
     quick: ClassVar = Options(
         simulations=4, sets=("boston",), methods=("BDE", "DE"), levels=(0.7, 0.8, 0.9)
     )
-
-    def cells(self, options: Options) -> list[Cell]:
-        """A cell is one set, law of the noise, contender and 25 simulations."""
-        return study_cells(options, CONDITIONS, CONTENDERS)
-
-    def headline(self, saved: Saved) -> str:
-        """Mean coverage and width."""
-        return study_headline(saved)
+    conditions = CONDITIONS
+    condition = "noise"
+    table = "bench-different-noise"
+    printed = (
+        ("confidence", 0.9, ("brier", "width")),
+        ("confidence", 0.8, ("brier",)),
+        ("confidence", 0.7, ("brier",)),
+    )

@@ -1,6 +1,6 @@
 """Appendix: an example that overfits, and what the confidence intervals say of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -8,11 +8,13 @@ import numpy as np
 from confide.estimators import ESTIMATORS
 from confide.experiments.cell import Cell
 from confide.experiments.contenders import CONTENDERS
-from confide.experiments.experiment import Experiment
+from confide.experiments.comparison import standard_error
+from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.simulated import blocks_of, seeds_of
 from confide.experiments.store import Saved
 from confide.learners import Progress
+from confide.report import Column, Figure, Part, Table, bands
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +66,24 @@ class Overfitting(Experiment):
         width = (frame["upper"] - frame["lower"])[frame["target"].notna()].mean()
         return f"{100 * LEVEL:g} % confidence intervals at the points: width {width:.3g}"
 
+    def findings(self, finished: Sequence[Saved]) -> Findings:
+        """Widths at the points and between them, and the paper's figure."""
+        import pandas as pd
+
+        frames = []
+        for entry in ENTRIES:
+            cells = [
+                s.frame
+                for s in finished
+                if (s.settings["method"], s.settings["variant"]) == (entry.method, entry.variant)
+            ]
+            if cells:
+                name = f"{entry.method} {entry.variant}" if entry.method == "BDE" else entry.method
+                frames.append(pd.concat(cells).assign(entry=name))
+        summary = pd.DataFrame([_at_and_between(frame) for frame in frames])
+        parts: list[Part] = [_curves_figure(pd.concat(frames, ignore_index=True)), _table(summary)]
+        return Findings(_words(summary), parts)
+
 
 def curves(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
     """Predictions and confidence intervals over the line and at the training points."""
@@ -95,3 +115,82 @@ def curves(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFr
         if progress is not None:
             progress(1)
     return pd.concat(frames, ignore_index=True)
+
+
+def _at_and_between(frame: "pd.DataFrame") -> dict[str, Any]:
+    """Mean widths at the training points and half-way between them, over the data sets."""
+    frame = frame.assign(width=frame["upper"] - frame["lower"])
+    half_way = (X_TRAIN[1:] + X_TRAIN[:-1]) / 2
+    nearest = X_TEST[np.abs(X_TEST[:, None] - half_way).argmin(axis=0)]
+    at_points = frame[frame["target"].notna()].groupby("simulation")
+    between = frame[frame["target"].isna() & frame["x"].isin(nearest)].groupby("simulation")
+    at, mid = at_points["width"].mean().to_numpy(), between["width"].mean().to_numpy()
+    covers = frame[frame["target"].notna()]
+    held = ((covers["lower"] < 0) & (0 < covers["upper"])).groupby(covers["simulation"]).mean()
+    row = {
+        "entry": frame["entry"].iloc[0],
+        "at_points": at.mean(),
+        "at_points_se": standard_error(at),
+        "between": mid.mean(),
+        "between_se": standard_error(mid),
+        "wider_at_points": float(np.mean(at > mid)),
+        "coverage": float(held.mean()),
+        "coverage_se": standard_error(held.to_numpy()),
+        "ratio": np.nan,
+        "simulations": len(at),
+    }
+    if "classical_variance" in frame and frame["classical_variance"].notna().any():
+        sums = at_points[["classical_variance", "aleatoric_variance"]].sum()
+        row["ratio"] = float((sums["classical_variance"] / sums["aleatoric_variance"]).median())
+    return row
+
+
+def _table(summary: "pd.DataFrame") -> Table:
+    columns = [
+        Column("entry", "method"),
+        Column("at_points", "width at the points", ".3g", error="at_points_se"),
+        Column("between", "width half-way between", ".3g", error="between_se"),
+        Column("wider_at_points", "wider at the points", ".0%", help="share of the data sets"),
+        Column("coverage", "coverage at the points", ".2f", error="coverage_se"),
+        Column(
+            "ratio",
+            "finite data / noise",
+            ".2g",
+            help="classical over aleatoric variance at the points, median over data sets; an "
+            "honest fit has about parameters / rows, far below 1",
+        ),
+        Column("simulations", "data sets", "d"),
+    ]
+    caption = (
+        f"{100 * LEVEL:g} % confidence intervals at seven points of pure noise (standard deviation "
+        f"{NOISE_STD}), and half-way between them. The true function is zero."
+    )
+    return Table("overfitting", caption, summary, columns)
+
+
+def _curves_figure(frame: "pd.DataFrame") -> Figure:
+    first = frame[frame["simulation"] == frame["simulation"].min()]
+    curve, points = first[first["target"].isna()], first[first["target"].notna()]
+    observed = points.drop_duplicates("x")[["x", "target"]].rename(columns={"target": "y"})
+    return Figure(
+        "overfitting",
+        f"Seven points of pure noise, and {100 * LEVEL:g} % confidence intervals of networks that "
+        "learn them by heart (the first of the data sets).",
+        bands(
+            curve.rename(columns={"mean": "y"}),
+            x="x",
+            y="y",
+            lower="lower",
+            upper="upper",
+            category="entry",
+            points=observed,
+        ),
+    )
+
+
+def _words(summary: "pd.DataFrame") -> str:
+    return "\n".join(
+        f"- {row['entry']}: {row['at_points']:.2g} wide at the points, {row['between']:.2g} between "
+        f"them; wider at the points in {100 * row['wider_at_points']:.0f} % of the data sets."
+        for _, row in summary.iterrows()
+    )

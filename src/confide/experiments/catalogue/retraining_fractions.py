@@ -2,12 +2,9 @@
 
 from typing import ClassVar
 
-from confide.experiments.cell import Cell
-from confide.experiments.contenders import CONTENDERS
-from confide.experiments.coverage_study import Condition, study_cells, study_headline
-from confide.experiments.experiment import Experiment
+from confide.experiments.repetition import Repetition
+from confide.experiments.coverage_study import Condition
 from confide.experiments.options import Options
-from confide.experiments.store import Saved
 
 CONDITIONS = [
     Condition(f"{fraction:g}", parameters={"retrain_fraction": fraction})
@@ -15,7 +12,7 @@ CONDITIONS = [
 ]
 
 
-class RetrainingFractions(Experiment):
+class RetrainingFractions(Repetition):
     """How the intervals depend on r."""
 
     name = "retraining-fractions"
@@ -25,11 +22,10 @@ class RetrainingFractions(Experiment):
         simulations=100, sets=("boston",), methods=("BDE",), levels=(0.7, 0.8, 0.9, 0.95)
     )
     quick: ClassVar = Options(simulations=4, sets=("boston",), methods=("BDE",), levels=(0.8,))
-
-    def cells(self, options: Options) -> list[Cell]:
-        """A cell is one fraction, variant and 25 simulations."""
-        return study_cells(options, CONDITIONS, CONTENDERS)
-
-    def headline(self, saved: Saved) -> str:
-        """Mean coverage and width."""
-        return study_headline(saved)
+    conditions = CONDITIONS
+    condition = "retraining fraction"
+    table = "bench-retrainingfractions"
+    printed = (
+        ("confidence", 0.8, ("brier", "width")),
+        ("prediction", 0.8, ("brier", "width")),
+    )

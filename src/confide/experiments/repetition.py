@@ -1,0 +1,78 @@
+"""What the appendix' repetitions of Experiment 1 share: BDE and DE under changed conditions."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from confide.experiments.cell import Cell
+from confide.experiments.comparison import in_numbers, of_variant
+from confide.experiments.contenders import CONTENDERS, DESCRIBED
+from confide.experiments.coverage_study import Condition, judged, study_cells, study_headline
+from confide.experiments.coverage_tables import of, table_beside_print, table_of_all
+from confide.experiments.experiment import Experiment, Findings
+from confide.experiments.options import Options
+from confide.experiments.store import Saved
+from confide.report import Part
+
+
+class Repetition(Experiment):
+    """Experiment 1 under other conditions.
+
+    Attributes:
+        conditions: what is changed.
+        condition: what the conditions are, as a heading.
+        table: label of the paper's table.
+        printed: kind, level and quantities of what the paper prints.
+    """
+
+    conditions: ClassVar[Sequence[Condition]]
+    condition: ClassVar[str]
+    table: ClassVar[str]
+    printed: ClassVar[Sequence[tuple[str, float, Sequence[str]]]]
+
+    def cells(self, options: Options) -> list[Cell]:
+        """A cell is one set, condition, contender and 25 simulations."""
+        return study_cells(options, self.conditions, CONTENDERS)
+
+    def headline(self, saved: Saved) -> str:
+        """Mean coverage and width."""
+        return study_headline(saved)
+
+    def findings(self, finished: Sequence[Saved]) -> Findings:
+        """The paper's numbers beside ours, then all of ours."""
+        names = [condition.name for condition in self.conditions]
+        order = sorted(
+            judged(finished),
+            key=lambda e: (e.settings["set"], names.index(e.settings["condition"])),
+        )
+        numbers = in_numbers(order)
+        parts: list[Part] = []
+        for kind, level, quantities in self.printed:
+            at_level = of(numbers, kind, level)
+            if len(at_level):
+                parts.append(
+                    table_beside_print(
+                        f"{self.name}-{kind}-{100 * level:.0f}",
+                        f"{self.table}: {100 * level:g} % {kind} intervals.",
+                        at_level,
+                        table=self.table,
+                        quantities=quantities,
+                        keys=("set", "condition", "method"),
+                        condition=self.condition,
+                    )
+                )
+        every = f"Every condition, kind and level of {self.name}."
+        parts.append(table_of_all(self.name, every, numbers, condition=self.condition))
+        described = of_variant(numbers, DESCRIBED)
+        both = described.pivot_table(
+            index=["set", "condition", "kind", "confidence_level"],
+            columns="method",
+            values="brier",
+        )
+        words = f"Under {both.index.get_level_values('condition').nunique()} conditions."
+        if {"BDE", "DE"} <= set(both):
+            better = [
+                f"{(each['BDE'] < each['DE']).sum()} of {len(each)} {kind}"
+                for kind, each in both.dropna().groupby(level="kind")
+            ]
+            words = f"BDE as described has the lower Brier score than DE in {' and '.join(better)} comparisons (sets, conditions and levels)."
+        return Findings(words, parts)
