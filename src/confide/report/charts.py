@@ -1,13 +1,14 @@
 """Frames become charts in one house look.
 
-Colours are Okabe and Ito's, which colour-blind readers tell apart; shapes or dashes repeat what the
-colour says, for grey print. Text and axes take the colour of the page around them, so that one chart
-reads on light and on dark. A chart holds what it draws and no other column of the frame. Columns
-give axes their titles, with spaces for underscores.
+Colours are Okabe and Ito's, which colour-blind readers tell apart; shapes or dashes repeat what
+the colour says, for grey print. Text and axes take the colour of the page around them, so that one
+chart reads on light and on dark. A chart holds what it draws and no other column of the frame.
+Columns give axes their titles, with spaces for underscores.
 """
 
 import json
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -29,11 +30,19 @@ DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 2), (1, 4))
 INK = "currentColor"
 WIDTH = 640
 HEIGHT = 360
+WIDEST_SCATTER = 560
+# A hint to the page: a wider scatter would lay its diagonal flat.
+WIDEST = {"widest": WIDEST_SCATTER}
 GRID_POINTS = 64
 # A violin's half height, where neighbours stand 1 apart.
 HALF_VIOLIN = 0.42
 # Of the axis: half the length of the spike that stands for values that are all equal.
-HALF_SPIKE = 0.004
+HALF_SPIKE = 0.008
+# Characters of a line of a violin's name; more would leave a phone no room for the violin.
+LINE = 18
+
+# What a violin says when it is pointed at.
+NUMBERS = ["median", "lower_quartile", "upper_quartile", "rows"]
 
 
 def look() -> dict[str, Any]:
@@ -62,6 +71,7 @@ def look() -> dict[str, Any]:
             "orient": "top",
             "labelLimit": 320,
             "symbolSize": 110,
+            "symbolOpacity": 1,
             "columns": 3,
         },
         "header": {**text, "labelFontSize": 14, "labelFontWeight": "bold", "labelLimit": 320},
@@ -117,7 +127,7 @@ def violins(
     scale = alt.Scale(domain=list(bounds), nice=False) if bounds else alt.Scale(zero=False)
     position = alt.Axis(
         values=list(range(len(names))),
-        labelExpr=f"{_javascript(names)}[datum.value]",
+        labelExpr=f"{_javascript(textwrap.wrap(name, LINE) for name in names)}[datum.value]",
         grid=False,
         ticks=False,
         domain=False,
@@ -125,8 +135,10 @@ def violins(
     )
     below = alt.Scale(domain=[len(names) - 0.5, -0.5], nice=False, zero=False)
     base = alt.Chart().encode(x=alt.X("value:Q", title=_title(value), scale=scale))
+    whole = [alt.JoinAggregateFieldDef(op="max", field=name, **{"as": name}) for name in NUMBERS]
     body = (
         base.transform_filter("datum.part == 'body'")
+        .transform_joinaggregate(whole, groupby=["facet", "category"])
         .mark_area(stroke=INK, strokeWidth=0.7, strokeOpacity=0.6)
         .encode(
             y=alt.Y("low:Q", axis=position, scale=below),
@@ -140,7 +152,7 @@ def violins(
     )
     median = (
         alt.Chart()
-        .transform_filter("datum.part == 'body' && datum.first")
+        .transform_filter("isValid(datum.centre)")
         .mark_point(shape="circle", filled=True, size=55, color=INK, opacity=1)
         .encode(x="median:Q", y=alt.Y("centre:Q", scale=below), tooltip=tooltip)
     )
@@ -153,12 +165,12 @@ def violins(
         )
     height = 60 + 38 * len(names)
     if facet is None:
-        chart = alt.layer(*layers, data=drawn)
+        chart = alt.layer(*layers, data=_values(alt, drawn))
         return chart.properties(width=WIDTH, height=height, autosize=_fitted(alt))
     return (
         alt.layer(*layers)
         .properties(width=WIDTH // columns, height=height)
-        .facet(data=drawn, facet=_facet(alt, rows["facet"]), columns=columns)
+        .facet(data=_values(alt, drawn), facet=_facet(alt, rows["facet"]), columns=columns)
     )
 
 
@@ -183,7 +195,7 @@ def scatter_against(
         label: column that names a point when it is pointed at.
         x_error: column of the standard errors of x, drawn as a bar of one error to each side.
         y_error: the same of y.
-        note: what the side above the line means, in the upper left corner, line by line.
+        note: what the side above the line means, line by line, above the chart.
     """
     import pandas as pd
 
@@ -218,11 +230,6 @@ def scatter_against(
         .mark_line(strokeDash=[1, 4], strokeCap="round", strokeWidth=2, color=INK, clip=True)
         .encode(x=horizontal, y=vertical)
     )
-    words = (
-        alt.Chart(pd.DataFrame({"x": domain[:1]}))
-        .mark_text(align="left", baseline="top", fontSize=13, color=INK, text=list(note))
-        .encode(x=alt.value(8), y=alt.value(8))
-    )
     points = (
         base.mark_point(filled=True, size=90, clip=True)
         .encode(
@@ -239,15 +246,15 @@ def scatter_against(
         .properties(name="points")
         .add_params(highlight, zoom)
     )
-    layers = [diagonal, words]
+    layers = [diagonal]
     if x_error is not None:
-        layers.append(_bars(alt, base, x=alt.X("x_low:Q", scale=scale), x2="x_high:Q", y=vertical))
+        layers.append(_bars(base, x=alt.X("x_low:Q", scale=scale), x2="x_high:Q", y=vertical))
     if y_error is not None:
-        layers.append(
-            _bars(alt, base, x=horizontal, y=alt.Y("y_low:Q", scale=scale), y2="y_high:Q")
-        )
-    chart = alt.layer(*layers, points)
-    return chart.properties(width=480, height=440, autosize=_fitted(alt))
+        layers.append(_bars(base, x=horizontal, y=alt.Y("y_low:Q", scale=scale), y2="y_high:Q"))
+    title = alt.TitleParams(list(note), anchor="start", fontSize=13, fontWeight="normal")
+    return alt.layer(*layers, points).properties(
+        title=title, width=WIDEST_SCATTER, height=480, autosize=_fitted(alt), usermeta=WIDEST
+    )
 
 
 def lines_with_errors(
@@ -298,7 +305,7 @@ def lines_with_errors(
         layers.append(dashed.encode(y=_axis(alt, alt.Y, "fitted", y, logarithmic=log_y)))
     if error is not None:
         low = _axis(alt, alt.Y, "y_low", y, logarithmic=log_y)
-        layers.append(_bars(alt, base, y=low, y2="y_high:Q"))
+        layers.append(_bars(base, y=low, y2="y_high:Q"))
     points = (
         base.mark_point(filled=True, size=90)
         .encode(y=vertical, shape=_shape(alt, names), tooltip=tooltip)
@@ -343,9 +350,11 @@ def histograms(
     ]
     drawn = pd.concat([rows.assign(part="bin"), *outlines], ignore_index=True)
     highlight = alt.selection_point(name="highlight", fields=["category"], bind="legend")
-    middle = _title(bin_start).removesuffix(" start")
-    horizontal = alt.X("start:Q", title=middle, axis=alt.Axis(tickCount=4), scale=_free(alt))
-    vertical = alt.Y("count:Q", title=_title(count), axis=alt.Axis(tickCount=4))
+    # One title for all panels leaves each of them more room.
+    title = f"{_title(count)} against {_title(bin_start).removesuffix(' start')}"
+    few_ticks = alt.Axis(title=None, tickCount=4)
+    horizontal = alt.X("start:Q", axis=few_ticks, scale=_free(alt))
+    vertical = alt.Y("count:Q", axis=few_ticks)
     base = alt.Chart().encode(x=horizontal, y=vertical, color=_colour(alt, names))
     bins = (
         base.transform_filter("datum.part == 'bin'")
@@ -375,7 +384,11 @@ def histograms(
     return (
         alt.layer(bins, steps)
         .properties(width=WIDTH // columns, height=150)
-        .facet(data=drawn, facet=_facet(alt, frame[facet].astype(str)), columns=columns)
+        .facet(
+            data=_values(alt, drawn),
+            facet=_facet(alt, frame[facet].astype(str), title),
+            columns=columns,
+        )
         .resolve_scale(x="independent", y="independent")
     )
 
@@ -438,7 +451,9 @@ def bands(
     if points is not None:
         observed = alt.Chart(_taken(points, x=x, y=y))
         layers.append(
-            observed.mark_point(shape="circle", filled=True, size=28, color=INK, opacity=0.55).encode(
+            observed.mark_point(
+                shape="circle", filled=True, size=28, color=INK, opacity=0.55
+            ).encode(
                 x=horizontal,
                 y=vertical,
                 tooltip=[
@@ -476,20 +491,18 @@ def _violin(
     grid, density = _density(values, bounds)
     half = HALF_VIOLIN * density / density.max()
     lower_quartile, median, upper_quartile = np.quantile(values, [0.25, 0.5, 0.75])
-    return pd.DataFrame(
+    body = pd.DataFrame(
         {
             # Four digits draw the curve; more would only fill the page.
             "value": [float(f"{position:.4g}") for position in grid],
             "low": np.round(centre - half, 4),
             "high": np.round(centre + half, 4),
-            "centre": centre,
-            "first": np.arange(len(grid)) == 0,
-            "median": median,
-            "lower_quartile": lower_quartile,
-            "upper_quartile": upper_quartile,
-            "rows": len(values),
         }
     )
+    # Written once; the chart gives them to the other rows.
+    body.loc[0, NUMBERS] = [median, lower_quartile, upper_quartile, len(values)]
+    body.loc[0, "centre"] = centre
+    return body
 
 
 def _density(
@@ -501,7 +514,8 @@ def _density(
     lowest, highest = float(values.min()), float(values.max())
     length = bounds[1] - bounds[0] if bounds else max(1.0, abs(highest))
     if highest - lowest <= 1e-9 * length:
-        return lowest + HALF_SPIKE * length * np.array([-1, 0, 1]), np.array([0.0, 1.0, 0.0])
+        grid = lowest + HALF_SPIKE * length * np.array([-1.0, 0.0, 1.0])
+        return np.clip(grid, *(bounds or (None, None))), np.array([0.0, 1.0, 0.0])
     kernel = gaussian_kde(values)
     reach = 2 * float(np.sqrt(kernel.covariance[0, 0]))
     low, high = lowest - reach, highest + reach
@@ -551,8 +565,16 @@ def _add_ends(rows: "pd.DataFrame", axis: str, floor: float) -> None:
     rows[f"{axis}_high"] = rows[axis] + error
 
 
-def _bars(alt: Any, base: Any, **ends: Any) -> Any:
+def _bars(base: Any, **ends: Any) -> Any:
     return base.mark_rule(strokeWidth=1.2, clip=True).encode(**ends)
+
+
+def _values(alt: Any, frame: "pd.DataFrame") -> Any:
+    """Rows of several parts, each without the columns that it lacks."""
+    import pandas as pd
+
+    rows = frame.to_dict(orient="records")
+    return alt.Data(values=[{k: v for k, v in row.items() if not pd.isna(v)} for row in rows])
 
 
 def _names(values: "pd.Series[str]") -> list[str]:
@@ -584,12 +606,14 @@ def _dash(alt: Any, names: Sequence[str]) -> Any:
     return alt.StrokeDash("category:N", title=None, scale=scale)
 
 
-def _facet(alt: Any, values: "pd.Series[str]") -> Any:
-    return alt.Facet("facet:N", title=None, sort=_names(values))
+def _facet(alt: Any, values: "pd.Series[str]", title: str | None = None) -> Any:
+    return alt.Facet("facet:N", title=title, sort=_names(values))
 
 
 def _axis(alt: Any, channel: Any, field: str, column: str, *, logarithmic: bool) -> Any:
-    scale = alt.Scale(type="log") if logarithmic else alt.Scale(zero=False)
+    # The padding, in pixels, keeps marks off the frame.
+    log = alt.Scale(type="log", nice=False, padding=14)
+    scale = log if logarithmic else alt.Scale(zero=False)
     axis = alt.Axis(format="~g", tickCount=6) if logarithmic else alt.Axis()
     return channel(f"{field}:Q", title=_title(column), scale=scale, axis=axis)
 
@@ -611,9 +635,9 @@ def _with_error_tooltips(alt: Any, column: str, field: str, error: str | None) -
     return tooltips
 
 
-def _javascript(names: Sequence[str]) -> str:
-    """Names as a Vega expression."""
-    return json.dumps(list(names))
+def _javascript(lines: Iterable[list[str]]) -> str:
+    """Names, line by line, as a Vega expression."""
+    return json.dumps(list(lines))
 
 
 def _check_bounds(

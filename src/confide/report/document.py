@@ -179,5 +179,7 @@ def _check_no_name_twice(kind: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"Two {kind} are named {name!r}, and one's file would overwrite the other's: rename one.")
+            raise ValueError(
+                f"Two {kind} are named {name!r}, and one file would replace the other: rename one."
+            )
         seen.add(name)

@@ -1,6 +1,7 @@
 """A document as a folder: the page, and its tables and figures for other uses."""
 
 import os
+import re
 from pathlib import Path
 
 from confide.atomic import write_atomically
@@ -42,4 +43,11 @@ def to_svg(figure: Figure) -> str:
         config={**look(), "background": "white"},
         allowed_base_urls=[],
     )
-    return str(svg)
+    return _renumbered(svg)
+
+
+def _renumbered(svg: str) -> str:
+    """Its clips counted from 0: the converter counts on from the figure before."""
+    clips = list(dict.fromkeys(re.findall(r'id="(clip\d+)"', svg)))
+    new = {clip: f"clip{i}" for i, clip in enumerate(clips)}
+    return re.sub(r'(id="|url\(#)(clip\d+)', lambda m: m[1] + new.get(m[2], m[2]), svg)

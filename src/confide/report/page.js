@@ -31,7 +31,7 @@
 
 // Figures: drawn as wide as the page allows, and again when that changes.
 (() => {
-  const NARROWEST_PANEL = 150; // pixels; below it, axis labels run into each other
+  const NARROWEST_PANEL = 120; // pixels; below it, axis labels run into each other
   const look = JSON.parse(document.getElementById("look").textContent);
   const views = new Map();
 
@@ -57,7 +57,7 @@
   }
 
   async function draw(box, specification) {
-    const width = box.clientWidth;
+    const width = Math.min(box.clientWidth, specification.usermeta?.widest ?? Infinity);
     const most = panels(specification);
     if (most === 0) {
       const whole = specification.autosize ? { ...specification, width } : specification;

@@ -44,7 +44,7 @@ def chart_specification(figure: Figure) -> dict[str, Any]:
     """The figure's chart as Vega-Lite, the caption as its description."""
     alt = require("altair")
     with alt.data_transformers.enable("default", max_rows=None):
-        return {**figure.chart.to_dict(), "description": figure.caption}  # type: ignore[attr-defined]
+        return {**figure.chart.to_dict(), "description": figure.caption}
 
 
 def vegalite_version() -> str:

@@ -54,7 +54,7 @@ def with_error(value: float, error: float) -> str:
     by a third.
 
     Example:
-        >>> with_error(0.012345, 0.00041), with_error(0.012345, 0.00014)
+        >>> with_error(0.01234, 0.00041), with_error(0.01234, 0.00014)
         ('0.0123 ± 0.0004', '0.01234 ± 0.00014')
         >>> with_error(1234.5, 67.8), with_error(3.21e-7, 4.3e-9)
         ('1230 ± 70', '(3.21 ± 0.04)e-07')
