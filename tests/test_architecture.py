@@ -16,7 +16,7 @@ LAYERS = [
     {"named"},
     {"uncertainty", "metrics", "learners", "standardise", "datasets"},
     {"bootstrap", "prediction", "progress"},
-    {"methods", "plot"},
+    {"methods", "plot", "report"},
     {"estimators"},
     {"simulate"},
     {"laboratory"},

@@ -7,8 +7,9 @@ results are kept, and `engines/` for what runs them.
 from confide.experiments.catalogue import EXPERIMENTS
 from confide.experiments.cell import Cell
 from confide.experiments.display import Display
+from confide.experiments.document import document_of, runs_in
 from confide.experiments.engines import Engine, InProcess, Observer
-from confide.experiments.experiment import Experiment
+from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.run import cells_of, open_run
 from confide.experiments.store import RunFolder, RunFolderError, Saved
@@ -19,6 +20,7 @@ __all__ = [
     "Display",
     "Engine",
     "Experiment",
+    "Findings",
     "InProcess",
     "Observer",
     "Options",
@@ -26,5 +28,7 @@ __all__ = [
     "RunFolderError",
     "Saved",
     "cells_of",
+    "document_of",
     "open_run",
+    "runs_in",
 ]

@@ -10,12 +10,12 @@ from confide.report import Document, Section
 
 VERSIONS = ("python", "confide", "jax", "jaxlib", "numpy", "pandas", "scikit-learn")
 INTRODUCTION = """\
-Bootstrapped Deep Ensembles (BDE), deep ensembles (DE), the naive bootstrap (NB), concrete dropout (CD)
-and quality-driven ensembles (QDE), judged on simulated data whose truth is known. *Print* is the paper
-(Sluijterman, Cator and Heskes; arXiv 2202.10903; Neurocomputing 656, 2025, 131500). *As published* is a
-method with the settings of the code that the paper's tables were made with, *as described* the method
-as its inventors describe it, which is confide's default. A number after ± is a Monte-Carlo standard
-error.
+Bootstrapped Deep Ensembles (BDE), deep ensembles (DE), the naive bootstrap (NB), concrete dropout
+(CD) and quality-driven ensembles (QDE), judged on simulated data whose truth is known. *Print* is
+the paper (Sluijterman, Cator and Heskes; arXiv 2202.10903; Neurocomputing 656, 2025, 131500). *As
+published* is a method with the settings of the code that the paper's tables were made with, *as
+described* the method as its inventors describe it, which is confide's default. A number after ± is
+a Monte-Carlo standard error.
 """
 
 
@@ -36,7 +36,9 @@ def document_of(runs: Sequence[RunFolder]) -> Document:
     """The report: a section for each run, in the order of the experiments."""
     by_name = {run.description["experiment"]: run for run in runs}
     if len(by_name) < len(runs):
-        twice = [name for name, n in Counter(r.description["experiment"] for r in runs).items() if n > 1]
+        twice = [
+            name for name, n in Counter(r.description["experiment"] for r in runs).items() if n > 1
+        ]
         raise RunFolderError(
             f"There are two runs of {twice[0]!r}; a report holds one. Pass --runs with the folder "
             "of one run."
@@ -59,7 +61,7 @@ def document_of(runs: Sequence[RunFolder]) -> Document:
 def _provenance(finished: Sequence[Saved]) -> dict[str, str]:
     """Commits and versions of all cells, and how long they took."""
     sources = [saved.provenance for saved in finished]
-    told = {
+    return {
         "commits": _listed(Counter(source["commit"] for source in sources)),
         **{name: _listed({source[name] for source in sources}) for name in VERSIONS},
         "cores": _listed({source["cores"] for source in sources}),
@@ -68,7 +70,6 @@ def _provenance(finished: Sequence[Saved]) -> dict[str, str]:
         "hours, one cell after the other": f"{sum(s['seconds'] for s in sources) / 3600:.2f}",
         "hours of one core": f"{sum(s['cpu_seconds'] for s in sources) / 3600:.2f}",
     }
-    return told
 
 
 def _listed(values: "Counter[str] | set[str]") -> str:

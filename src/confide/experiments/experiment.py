@@ -1,4 +1,4 @@
-"""What an experiment is: cells to compute, and a section of the report made of the finished ones."""
+"""What an experiment is: cells to compute, and what is made of the finished ones."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

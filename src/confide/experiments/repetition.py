@@ -1,7 +1,7 @@
 """What the appendix' repetitions of Experiment 1 share: BDE and DE under changed conditions."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from confide.experiments.cell import Cell
 from confide.experiments.comparison import in_numbers, of_variant
@@ -12,6 +12,9 @@ from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.store import Saved
 from confide.report import Part
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Repetition(Experiment):
@@ -62,17 +65,21 @@ class Repetition(Experiment):
                 )
         every = f"Every condition, kind and level of {self.name}."
         parts.append(table_of_all(self.name, every, numbers, condition=self.condition))
-        described = of_variant(numbers, DESCRIBED)
-        both = described.pivot_table(
-            index=["set", "condition", "kind", "confidence_level"],
-            columns="method",
-            values="brier",
-        )
-        words = f"Under {both.index.get_level_values('condition').nunique()} conditions."
-        if {"BDE", "DE"} <= set(both):
-            better = [
-                f"{(each['BDE'] < each['DE']).sum()} of {len(each)} {kind}"
-                for kind, each in both.dropna().groupby(level="kind")
-            ]
-            words = f"BDE as described has the lower Brier score than DE in {' and '.join(better)} comparisons (sets, conditions and levels)."
-        return Findings(words, parts)
+        return Findings(_words(numbers), parts)
+
+
+def _words(numbers: "pd.DataFrame") -> str:
+    """How often BDE is better, counted."""
+    scores = of_variant(numbers, DESCRIBED).pivot_table(
+        index=["set", "condition", "kind", "confidence_level"], columns="method", values="brier"
+    )
+    if not {"BDE", "DE"} <= set(scores):
+        return f"Brier scores of {', '.join(scores)}, as described and as published."
+    better = [
+        f"{(each['BDE'] < each['DE']).sum()} of {len(each)} comparisons of {kind} intervals"
+        for kind, each in scores.dropna().groupby(level="kind")
+    ]
+    return (
+        f"BDE as described has the lower Brier score than DE in {' and in '.join(better)} (sets, "
+        "conditions and levels)."
+    )

@@ -71,7 +71,9 @@ class Assumptions(Experiment):
         for name in self.whole.sets:
             for variant in VARIANTS:
                 cells = [
-                    s for s in finished if (s.settings["set"], s.settings["variant"]) == (name, variant)
+                    s
+                    for s in finished
+                    if (s.settings["set"], s.settings["variant"]) == (name, variant)
                 ]
                 if not cells:
                     continue

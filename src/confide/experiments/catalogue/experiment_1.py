@@ -26,6 +26,7 @@ from confide.metrics import (
     covered,
     mean_width,
 )
+from confide.prediction import Kind
 from confide.report import Column, Figure, Section, Table, scatter_against, violins
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _equal_width_table(entries: Sequence[Judged]) -> list[Table]:
     """Is a method better, or only wider? Confidence intervals stretched to BDE's mean width."""
     import pandas as pd
 
-    asked = ("confidence", TABLE_1_LEVEL)
+    asked: tuple[Kind, float] = ("confidence", TABLE_1_LEVEL)
     rows = []
     for name in dict.fromkeys(entry.settings["set"] for entry in entries):
         of_set = {

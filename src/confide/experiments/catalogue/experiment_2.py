@@ -185,7 +185,7 @@ def power_law(n: np.ndarray, value: np.ndarray, error: np.ndarray) -> tuple[floa
 def _section(
     variant: str, epochs: int, variances: "pd.DataFrame", decay: "pd.DataFrame"
 ) -> Section:
-    slug = variant.split()[-1]
+    slug = variant.rsplit(maxsplit=1)[-1]
     laws = decay.set_index("source")
     drawn = variances.assign(
         fitted=[
@@ -242,18 +242,19 @@ def _words(
 ) -> list[str]:
     targets = variances[variances["source"] == "random targets"]
     first, last = targets.iloc[0], targets.iloc[-1]
-    words = [
+    share = (
         f"- Networks {variant} ({epochs} epochs): random targets make up "
         f"{100 * first['share']:.0f} ± {100 * first['share_se']:.0f} % of a network's variance "
         f"with {first['rows']:,} rows, {100 * last['share']:.0f} ± "
         f"{100 * last['share_se']:.0f} % with {last['rows']:,}."
-    ]
+    )
     laws = decay.set_index("source")
-    if laws["exponent"].notna().all():
-        of_targets, of_training = laws.loc["random targets"], laws.loc["random training"]
-        words.append(
-            f"  Their variance falls as N to the power -{of_targets['exponent']:.2f} ± "
-            f"{of_targets['exponent_se']:.2f}, that of random training as "
-            f"-{of_training['exponent']:.2f} ± {of_training['exponent_se']:.2f}."
-        )
-    return words
+    if laws["exponent"].isna().any():
+        return [share]
+    of_targets, of_training = laws.loc["random targets"], laws.loc["random training"]
+    decay_in_words = (
+        f"  Their variance falls as N to the power -{of_targets['exponent']:.2f} ± "
+        f"{of_targets['exponent_se']:.2f}, that of random training as "
+        f"-{of_training['exponent']:.2f} ± {of_training['exponent_se']:.2f}."
+    )
+    return [share, decay_in_words]

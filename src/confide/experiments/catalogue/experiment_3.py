@@ -155,7 +155,7 @@ def _table_2(finished: Sequence[Saved]) -> "pd.DataFrame":
         each = repetitions[here].drop(columns=["set", "variant"])
         if each.empty:
             continue
-        row = {"set": name, "variant": variant, "repetitions": len(each)}
+        row: dict[str, Any] = {"set": name, "variant": variant, "repetitions": len(each)}
         for quantity in each:
             row[quantity] = each[quantity].mean()
             row[f"{quantity}_se"] = standard_error(each[quantity].to_numpy())

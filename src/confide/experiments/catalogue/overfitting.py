@@ -7,8 +7,8 @@ import numpy as np
 
 from confide.estimators import ESTIMATORS
 from confide.experiments.cell import Cell
-from confide.experiments.contenders import CONTENDERS
 from confide.experiments.comparison import standard_error
+from confide.experiments.contenders import CONTENDERS
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.simulated import blocks_of, seeds_of
@@ -126,7 +126,7 @@ def _at_and_between(frame: "pd.DataFrame") -> dict[str, Any]:
     between = frame[frame["target"].isna() & frame["x"].isin(nearest)].groupby("simulation")
     at, mid = at_points["width"].mean().to_numpy(), between["width"].mean().to_numpy()
     covers = frame[frame["target"].notna()]
-    held = ((covers["lower"] < 0) & (0 < covers["upper"])).groupby(covers["simulation"]).mean()
+    held = ((covers["lower"] < 0) & (covers["upper"] > 0)).groupby(covers["simulation"]).mean()
     row = {
         "entry": frame["entry"].iloc[0],
         "at_points": at.mean(),
@@ -190,7 +190,7 @@ def _curves_figure(frame: "pd.DataFrame") -> Figure:
 
 def _words(summary: "pd.DataFrame") -> str:
     return "\n".join(
-        f"- {row['entry']}: {row['at_points']:.2g} wide at the points, {row['between']:.2g} between "
-        f"them; wider at the points in {100 * row['wider_at_points']:.0f} % of the data sets."
+        f"- {row['entry']}: {row['at_points']:.2g} wide at the points, {row['between']:.2g} "
+        f"between them; wider at the points in {100 * row['wider_at_points']:.0f} % of data sets."
         for _, row in summary.iterrows()
     )

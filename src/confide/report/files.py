@@ -1,0 +1,53 @@
+"""A document as a folder: the page, and its tables and figures for other uses."""
+
+import os
+import re
+from pathlib import Path
+
+from confide.atomic import write_atomically
+from confide.report import tables
+from confide.report.charts import look
+from confide.report.document import Document, Figure
+from confide.report.extra import require
+from confide.report.page import chart_specification, render_page, vegalite_version
+
+
+def write_document(document: Document, folder: str | os.PathLike[str]) -> Path:
+    """Writes `index.html`, `tables/*.csv`, `tables/*.md` and `figures/*.svg`.
+
+    The same document gives the same bytes. The folder is made where there is none; files of other
+    names in it stay.
+
+    Returns:
+        The path of the page.
+    """
+    # All are made before the first is written: what cannot be drawn leaves the old files whole.
+    files = {"index.html": render_page(document)}
+    for table in document.tables:
+        files[f"tables/{table.name}.csv"] = tables.to_csv(table)
+        files[f"tables/{table.name}.md"] = tables.to_markdown(table)
+    for figure in document.figures:
+        files[f"figures/{figure.name}.svg"] = to_svg(figure)
+    for name, text in files.items():
+        path = Path(folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, text.encode())
+    return Path(folder) / "index.html"
+
+
+def to_svg(figure: Figure) -> str:
+    """The figure alone, on white."""
+    svg = require("vl_convert").vegalite_to_svg(
+        chart_specification(figure),
+        vl_version=vegalite_version(),
+        config={**look(), "background": "white"},
+        allowed_base_urls=[],
+    )
+    return _renumbered(svg)
+
+
+def _renumbered(svg: str) -> str:
+    """Its clips counted from 0: the converter counts on from the figure before."""
+    clips = list(dict.fromkeys(re.findall(r'id="(clip\d+)"', svg)))
+    new = {clip: f"clip{i}" for i, clip in enumerate(clips)}
+    return re.sub(r'(id="|url\(#)(clip\d+)', lambda m: m[1] + new.get(m[2], m[2]), svg)

@@ -1,0 +1,113 @@
+"use strict";
+// Tables: a click on a heading, or Enter on it, sorts; another one turns the order round.
+(() => {
+  const number = (cell) => Number(cell.dataset.value.replace("inf", "Infinity"));
+
+  function compared(one, other, numeric) {
+    return numeric
+      ? number(one) - number(other)
+      : one.dataset.value.localeCompare(other.dataset.value, "en", { numeric: true });
+  }
+
+  function sort(heading) {
+    const order = heading.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
+    for (const each of heading.parentElement.cells) each.setAttribute("aria-sort", "none");
+    heading.setAttribute("aria-sort", order);
+    const body = heading.closest("table").tBodies[0];
+    const cell = (row) => row.cells[heading.cellIndex];
+    const there = (row) => "value" in cell(row).dataset;
+    const sign = order === "ascending" ? 1 : -1;
+    const numeric = heading.classList.contains("number");
+    const rows = [...body.rows];
+    const sorted = rows.filter(there).sort((a, b) => sign * compared(cell(a), cell(b), numeric));
+    // Missing values come last in either order.
+    body.append(...sorted, ...rows.filter((row) => !there(row)));
+  }
+
+  for (const button of document.querySelectorAll("thead button")) {
+    button.addEventListener("click", () => sort(button.closest("th")));
+  }
+})();
+
+// Figures: drawn as wide as the page allows, and again when that changes.
+(() => {
+  const NARROWEST_PANEL = 120; // pixels; below it, axis labels run into each other
+  const look = JSON.parse(document.getElementById("look").textContent);
+  const views = new Map();
+
+  // Panels are set in columns, a single chart takes the width as a whole.
+  function panels(specification) {
+    return specification.facet && specification.spec && specification.columns ? specification.columns : 0;
+  }
+
+  async function embedded(box, specification, width) {
+    const config = structuredClone(look);
+    config.legend.columns = Math.max(1, Math.floor(width / 230));
+    views.get(box)?.finalize();
+    const result = await vegaEmbed(box, specification, {
+      mode: "vega-lite",
+      renderer: "svg",
+      actions: false,
+      ast: true, // expressions are interpreted: the page allows no code from text
+      config,
+      tooltip: { disableDefaultStyle: true },
+    });
+    views.set(box, result);
+    return box.querySelector("svg").viewBox.baseVal.width;
+  }
+
+  async function draw(box, specification) {
+    const width = Math.min(box.clientWidth, specification.usermeta?.widest ?? Infinity);
+    const most = panels(specification);
+    if (most === 0) {
+      const whole = specification.autosize ? { ...specification, width } : specification;
+      await embedded(box, whole, width);
+      return;
+    }
+    let columns = Math.max(1, Math.min(most, Math.floor(width / (NARROWEST_PANEL + 30))));
+    let panel = Math.floor(width / columns) - 60;
+    // Only a drawing shows how much room axes and gaps take; the next one uses what is left.
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const sized = { ...specification, columns, spec: { ...specification.spec, width: panel } };
+      const rest = (await embedded(box, sized, width)) - columns * panel;
+      const better = Math.floor((width - rest) / columns) - 1;
+      if (better < NARROWEST_PANEL && columns > 1) {
+        columns -= 1;
+        panel = Math.floor(width / columns) - 60;
+      } else if (Math.abs(better - panel) <= 2) {
+        return;
+      } else {
+        panel = Math.max(better, 60);
+      }
+    }
+  }
+
+  async function show(figure) {
+    const box = figure.querySelector(".drawing");
+    try {
+      await draw(box, JSON.parse(figure.querySelector("script").textContent));
+    } catch (error) {
+      box.className = "problem";
+      box.textContent = `This figure could not be drawn: ${error.message}`;
+      console.error(error);
+    }
+    figure.dataset.drawnAt = String(box.clientWidth);
+  }
+
+  const figures = [...document.querySelectorAll("figure.chart")];
+  let queue = Promise.resolve();
+  function showAll() {
+    for (const figure of figures) {
+      queue = queue.then(() => {
+        const width = figure.querySelector(".drawing, .problem").clientWidth;
+        return figure.dataset.drawnAt === String(width) ? null : show(figure);
+      });
+    }
+  }
+  let waiting = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(showAll, 200);
+  });
+  showAll();
+})();

@@ -1,0 +1,233 @@
+"""Pages in a browser: what is drawn, sorted, asked for, and how it fits."""
+
+import shutil
+from types import SimpleNamespace
+
+import pytest
+from documents import CHARTS, EVIL, document
+
+from confide.report import write_document
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+ALL_DRAWN = "[...document.querySelectorAll('figure.chart')].every(f => f.dataset.drawnAt)"
+WIDTHS = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+
+
+def until(page, expression):
+    """Waits for it; from outside, as the page's policy forbids what would wait inside."""
+    for _ in range(200):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    pytest.fail(f"{expression} did not become true in ten seconds")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip("there is no chromium on this machine")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(QUIET))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    return write_document(document(), tmp_path_factory.mktemp("page")).as_uri()
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Opens the page as one reader sees it, and keeps what it complains about and asks for."""
+    opened = []
+
+    def open_page(width=1280, scheme="light"):
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        opened.append(page)
+        seen = SimpleNamespace(page=page, complaints=[], requests=[])
+        page.on("console", lambda message: seen.complaints.append(message.text))
+        page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+        page.on("request", lambda request: seen.requests.append(request.url))
+        page.goto(address)
+        until(page, ALL_DRAWN)
+        return seen
+
+    yield open_page
+    for page in opened:
+        page.close()
+
+
+@pytest.fixture
+def wide(visit):
+    return visit().page
+
+
+def column(page, table, index):
+    cells = page.locator(f"#table-{table} tbody tr > :nth-child({index})")
+    return [text.strip() for text in cells.all_inner_texts()]
+
+
+def drawn(page):
+    """For each figure, how many marks it shows."""
+    return page.evaluate(
+        """Object.fromEntries([...document.querySelectorAll('figure.chart')].map(f =>
+        [f.id, f.querySelectorAll('svg .role-mark > :is(path, line, rect)').length]))"""
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_draws_all_without_complaint_or_request(visit, width, scheme):
+    seen = visit(width, scheme)
+    assert seen.complaints == []
+    assert [url for url in seen.requests if not url.startswith(("file:", "data:"))] == []
+    # Violins, medians and levels; diagonal, bars and points; lines, bars and points; bins and
+    # outlines; bands, curves, observations and unseen points.
+    expected = {"violins": 10, "scatter": 7, "lines": 12, "histograms": 30, "bands": 29}
+    assert drawn(seen.page) == {f"figure-{name}": expected[name] for name in CHARTS}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_wider_than_the_page(visit, width):
+    page = visit(width).page
+    whole, seen = page.evaluate(WIDTHS)
+    assert whole == seen == width
+    widths = page.evaluate(
+        """[...document.querySelectorAll('.drawing')].map(d =>
+        [d.querySelector('svg').viewBox.baseVal.width, d.clientWidth])"""
+    )
+    # Drawn at that size, not shrunk to it: text keeps its size.
+    assert all(natural <= room for natural, room in widths), widths
+    inner, outer = page.evaluate(
+        "(box => [box.scrollWidth, box.clientWidth])(document.querySelector('#table-wide .scroll'))"
+    )
+    assert inner > outer
+
+
+def test_figures_follow_the_width_of_the_window(visit):
+    page = visit(1280).page
+    page.set_viewport_size({"width": 390, "height": 800})
+    until(
+        page,
+        "[...document.querySelectorAll('.drawing svg')].every(s => s.viewBox.baseVal.width <= 358)",
+    )
+    assert page.evaluate(WIDTHS) == [390, 390]
+
+
+def test_a_heading_sorts_numbers_as_numbers_and_again_the_other_way_round(wide):
+    heading = wide.locator("#table-wide th", has_text="value")
+    assert column(wide, "wide", 2) == ["9.0", "10.0", "–", "-1.0"]
+    heading.locator("button").click()
+    assert column(wide, "wide", 2) == ["-1.0", "9.0", "10.0", "–"]
+    assert heading.get_attribute("aria-sort") == "ascending"
+    heading.locator("button").click()
+    assert column(wide, "wide", 2) == ["10.0", "9.0", "-1.0", "–"]
+    assert column(wide, "wide", 1) == ["c", "b", "d", "a"]
+    assert heading.get_attribute("aria-sort") == "descending"
+
+
+def test_a_heading_sorts_by_keyboard_and_words_as_words(wide):
+    wide.locator("#table-wide th button", has_text="value").click()
+    wide.locator("#table-wide th button", has_text="set").focus()
+    wide.keyboard.press("Enter")
+    assert column(wide, "wide", 1) == ["a", "b", "c", "d"]
+    sorted_by = wide.locator("#table-wide th[aria-sort=ascending]").all_inner_texts()
+    assert len(sorted_by) == 1
+    assert sorted_by[0].startswith("set")
+
+
+def test_markup_from_outside_is_text(wide):
+    assert column(wide, "evil", 1)[0] == EVIL
+    assert EVIL in wide.locator("#figure-violins figcaption").inner_text()
+
+
+def test_a_marked_cell_carries_a_symbol(wide):
+    assert column(wide, "brier", 2) == ["0.0123 ± 0.0004†", "–"]
+    assert "† differs from print" in wide.locator("#table-brier .note").inner_text()
+
+
+def test_a_table_can_be_saved_from_the_page(wide):
+    with wide.expect_download() as download:
+        wide.locator("#table-brier .download").click()
+    assert download.value.suggested_filename == "brier.csv"
+    text = download.value.path().read_text(encoding="utf-8")
+    assert text.splitlines()[:2] == [
+        "set,brier,brier_se,differs,rows",
+        "yacht,0.012345678901234567,0.00041,True,308",
+    ]
+
+
+@pytest.mark.parametrize(("scheme", "is_dark"), [("light", False), ("dark", True)])
+def test_paper_and_ink_follow_the_scheme(visit, scheme, is_dark):
+    page = visit(scheme=scheme).page
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    ink = page.evaluate("getComputedStyle(document.querySelector('.drawing svg text')).fill")
+    assert (lightness(paper) < 50) is is_dark
+    assert (lightness(ink) > 200) is is_dark
+    assert abs(lightness(paper) - lightness(ink)) > 150
+
+
+def lightness(colour):
+    """Mean of red, green and blue of 'rgb(1, 2, 3)'."""
+    return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 3
+
+
+def test_paper_is_white_in_print(visit):
+    page = visit(scheme="dark").page
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.drawing svg text')).fill")
+        == "rgb(0, 0, 0)"
+    )
+
+
+def test_a_violin_says_its_numbers_when_pointed_at(wide):
+    wide.locator("#figure-violins svg .mark-area.role-mark path").first.hover()
+    tooltip = wide.locator("#vg-tooltip-element.visible")
+    tooltip.wait_for()
+    assert "median confidence coverage" in tooltip.inner_text()
+    assert "0.7438" in tooltip.inner_text()  # halfway between 0.5 and 0.98765
+
+
+def test_a_click_on_a_name_in_a_legend_brings_it_forward(wide):
+    points = wide.locator("#figure-scatter svg .mark-symbol.role-mark path")
+    assert opacities(points) == ["0.9", "0.9", "0.9"]
+    wide.locator("#figure-scatter .role-legend-label text", has_text="dropout").click()
+    until(
+        wide,
+        """document.querySelector('#figure-scatter .mark-symbol.role-mark path')
+        .getAttribute('opacity') === '0.12'""",
+    )
+    assert opacities(points) == ["0.12", "0.12", "0.9"]
+
+
+def opacities(marks):
+    return [mark.get_attribute("opacity") for mark in marks.all()]
+
+
+def test_a_wheel_scrolls_the_page_over_a_scatter_and_zooms_with_alt(wide):
+    chart = wide.locator("#figure-scatter svg")
+    chart.scroll_into_view_if_needed()
+    chart.hover()
+    first = "document.querySelector('#figure-scatter .mark-symbol.role-mark path')"
+    place = f"{first}.getAttribute('transform')"
+    before, top = wide.evaluate(place), wide.evaluate("scrollY")
+    wide.mouse.wheel(0, 40)
+    until(wide, f"scrollY > {top}")
+    assert wide.evaluate(place) == before
+    wide.keyboard.down("Alt")
+    wide.mouse.wheel(0, -40)
+    until(wide, f"{place} !== '{before}'")
