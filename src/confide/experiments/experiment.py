@@ -32,6 +32,7 @@ class Experiment(ABC):
     Attributes:
         name: what the command calls it.
         title: a line for people.
+        place: where it comes in the list and in the report; those without one come last.
         paper: where it is in the paper.
         whole: the whole experiment.
         quick: a taste of it that takes a minute.
@@ -39,6 +40,7 @@ class Experiment(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    place: ClassVar[int] = 100
     paper: ClassVar[str]
     whole: ClassVar[Options]
     quick: ClassVar[Options]

@@ -17,4 +17,7 @@ def _found() -> Iterator[Experiment]:
                 yield kind()
 
 
-EXPERIMENTS: Named[Experiment] = Named("experiment", {each.name: each for each in _found()})
+EXPERIMENTS: Named[Experiment] = Named(
+    "experiment",
+    {each.name: each for each in sorted(_found(), key=lambda each: (each.place, each.name))},
+)

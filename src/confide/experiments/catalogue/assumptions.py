@@ -23,6 +23,7 @@ SIMULATIONS_PER_CELL = 25
 N_PANELS, N_BINS = 28, 20
 # Below this many simulations a test of normality has no power to speak of.
 ENOUGH_FOR_NORMALITY = 8
+RELATIVE_BIAS = "bias / standard deviation"
 VARIANTS: dict[str, dict[str, Any]] = {"as published": dict(AS_PUBLISHED), "as described": {}}
 
 
@@ -31,6 +32,7 @@ class Assumptions(Experiment):
 
     name = "assumptions"
     title = "Are errors normal, without bias, and as large as the shift when retrained?"
+    place = 4
     paper = "Experiment 1, the histograms of errors (the paper's are of boston)"
     whole: ClassVar = Options(
         simulations=100, sets=("boston", "concrete", "energy", "yacht", "wine_red")
@@ -213,15 +215,15 @@ def _bias_figure(rows: "pd.DataFrame") -> Figure:
     frames = []
     for name, each in described.groupby("set", sort=False):
         counts, _ = np.histogram(np.clip(each["bias_in_std"], -3.999, 3.999), edges)
-        binned = {"start": edges[:-1], "end": edges[1:], "test rows": counts}
-        frames.append(pd.DataFrame({**binned, "set": name, "what": "bias / std"}))
+        binned = {RELATIVE_BIAS: edges[:-1], "end": edges[1:], "test rows": counts}
+        frames.append(pd.DataFrame({**binned, "set": name, "what": "one network"}))
     return Figure(
         "assumptions-bias",
         "Bias of one network's prediction over its standard deviation, at all test rows of each "
         "set (beyond 4 counted at the edge). Assumption 3.1 asks for zero.",
         histograms(
             pd.concat(frames, ignore_index=True),
-            bin_start="start",
+            bin_start=RELATIVE_BIAS,
             bin_end="end",
             count="test rows",
             category="what",
@@ -239,9 +241,9 @@ def _histograms(name: str, variant: str, frame: "pd.DataFrame") -> Figure:
         edges = np.histogram_bin_edges(each[["error", "shift"]].to_numpy(), N_BINS)
         for column, title in (("error", "member - truth"), ("shift", "retrained - member")):
             counts, _ = np.histogram(each[column], edges)
-            binned = {"start": edges[:-1], "end": edges[1:], "simulations": counts}
+            binned = {"difference": edges[:-1], "end": edges[1:], "simulations": counts}
             panel = f"test row {row + 1}"
-            frames.append(pd.DataFrame({**binned, "difference": title, "panel": panel}))
+            frames.append(pd.DataFrame({**binned, "what": title, "panel": panel}))
     return Figure(
         f"assumptions-{name}",
         f"Errors of the first member and its shifts when retrained, over the simulations of {name} "
@@ -249,10 +251,10 @@ def _histograms(name: str, variant: str, frame: "pd.DataFrame") -> Figure:
         "zero and about as wide.",
         histograms(
             pd.concat(frames, ignore_index=True),
-            bin_start="start",
+            bin_start="difference",
             bin_end="end",
             count="simulations",
-            category="difference",
+            category="what",
             facet="panel",
         ),
     )

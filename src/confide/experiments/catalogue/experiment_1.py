@@ -46,6 +46,7 @@ class Experiment1(Experiment):
 
     name = "experiment-1"
     title = "Coverage of five methods on simulated twins of eight data sets"
+    place = 1
     paper = "Experiment 1; Table 1 (benchresults), RMSEvalues, the violin and scatter plots"
     whole: ClassVar = Options(simulations=100, sets=SETS, methods=METHODS, levels=LEVELS)
     quick: ClassVar = Options(simulations=4, sets=("yacht",), methods=METHODS, levels=(0.8,))

@@ -29,6 +29,7 @@ class Experiment2(Experiment):
 
     name = "experiment-2"
     title = "Variance due to random targets and to random training, as the data grow"
+    place = 2
     paper = "Experiment 2, the learning curve; the number of simulations is that of the networks"
     whole: ClassVar = Options(
         simulations=100, sets=("protein",), rows=(500, 5_000, 10_000, 20_000, 30_000)

@@ -40,6 +40,7 @@ class Experiment3(Experiment):
 
     name = "experiment-3"
     title = "Separate estimates of the variances due to finite data and to random training"
+    place = 3
     paper = "Experiment 3, Table 2 (experiment3table), which has one repetition"
     whole: ClassVar = Options(simulations=10, sets=("boston", "concrete", "energy", "kin8nm"))
     quick: ClassVar = Options(simulations=2, sets=("boston",))

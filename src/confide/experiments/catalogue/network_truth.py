@@ -18,6 +18,7 @@ class NetworkTruths(Repetition):
 
     name = "network-truth"
     title = "Data simulated from a network (Algorithm 4)"
+    place = 7
     paper = "Appendix, bench-neural-network"
     whole: ClassVar = Options(
         simulations=100,

@@ -18,6 +18,7 @@ class NoRegularisation(Repetition):
 
     name = "no-regularisation"
     title = "Networks without a penalty on their weights"
+    place = 6
     paper = "Appendix, bench-regularisation"
     whole: ClassVar = Options(
         simulations=100,

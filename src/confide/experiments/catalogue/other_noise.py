@@ -14,6 +14,7 @@ class OtherNoise(Repetition):
 
     name = "other-noise"
     title = "Noise that is not normal: t(3), and a strongly skewed gamma"
+    place = 5
     paper = "Appendix, bench-different-noise (its Gaussian row is Boston's, its caption Concrete)"
     whole: ClassVar = Options(
         simulations=100,

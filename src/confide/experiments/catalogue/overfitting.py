@@ -32,6 +32,7 @@ class Overfitting(Experiment):
 
     name = "overfitting"
     title = "Seven points of pure noise: do the confidence intervals give the overfitting away?"
+    place = 9
     paper = "Appendix, Detecting overfitting, which draws one data set"
     whole: ClassVar = Options(simulations=100, sets=("noise",), methods=("BDE", "DE"))
     quick: ClassVar = Options(simulations=4, sets=("noise",), methods=("BDE", "DE"))

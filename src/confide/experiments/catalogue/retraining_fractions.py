@@ -17,6 +17,7 @@ class RetrainingFractions(Repetition):
 
     name = "retraining-fractions"
     title = "Other shares of the epochs repeated"
+    place = 8
     paper = "Appendix, bench-retrainingfractions (it names no set; it is Boston)"
     whole: ClassVar = Options(
         simulations=100, sets=("boston",), methods=("BDE",), levels=(0.7, 0.8, 0.9, 0.95)
