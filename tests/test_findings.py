@@ -1,5 +1,6 @@
 """What is made of finished cells: exact small cases, laws, and the paper's numbers beside ours."""
 
+import io
 import json
 from pathlib import Path
 
@@ -11,7 +12,21 @@ from hypothesis import strategies as st
 
 pytest.importorskip("pyarrow", reason="experiments need confide[experiments]")
 
-from confide.experiments import EXPERIMENTS, Cell, Findings, RunFolder, Saved, document_of, runs_in
+from rich.console import Console
+
+from confide.experiments import (
+    EXPERIMENTS,
+    Cell,
+    Display,
+    Findings,
+    InProcess,
+    RunFolder,
+    Saved,
+    cells_of,
+    document_of,
+    open_run,
+    runs_in,
+)
 from confide.experiments.catalogue import assumptions, experiment_2, overfitting
 from confide.experiments.comparison import beside_print, in_numbers, of_variant, standard_error
 from confide.experiments.contenders import CONTENDERS
@@ -416,3 +431,21 @@ def test_experiment_1_counts_where_the_bootstrapped_ensemble_is_better(tmp_path)
     assert de["own_brier"] == pytest.approx(0.64)
     # Stretched from width 1 to BDE's 2 about 1.5: from 0.5 to 2.5, which still misses 0.
     assert (de["width"], de["equal_brier"]) == (1, pytest.approx(0.64))
+
+
+def test_the_experiment_that_the_documentation_adds_runs_and_is_reported(tmp_path):
+    text = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    scope: dict = {"__name__": "added"}
+    exec(code, scope)  # noqa: S102 (our own documentation)
+    experiment = scope["MeanOfSquares"]()
+    folder = open_run(experiment, experiment.quick, tmp_path / "run")
+    cells = cells_of(experiment, experiment.quick, folder)
+    console = Console(file=io.StringIO(), width=200)
+    with Display(experiment, cells, cells, console) as display:
+        InProcess().run(cells, folder, display)
+    findings = experiment.findings(folder.all_saved())
+    assert len(findings.parts[0].frame) == 4
+    said = console.file.getvalue()
+    assert "4/4 003: mean" in said
+    assert "0 s left" in said
