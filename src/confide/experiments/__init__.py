@@ -7,7 +7,7 @@ results are kept, and `engines/` for what runs them.
 from confide.experiments.catalogue import EXPERIMENTS
 from confide.experiments.cell import Cell
 from confide.experiments.display import Display
-from confide.experiments.engines import Engine, InProcess, Observer
+from confide.experiments.engines import Engine, InProcess, LostCellError, Observer, RayCluster
 from confide.experiments.experiment import Experiment
 from confide.experiments.options import Options
 from confide.experiments.run import cells_of, open_run
@@ -20,8 +20,10 @@ __all__ = [
     "Engine",
     "Experiment",
     "InProcess",
+    "LostCellError",
     "Observer",
     "Options",
+    "RayCluster",
     "RunFolder",
     "RunFolderError",
     "Saved",
