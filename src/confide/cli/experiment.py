@@ -1,5 +1,7 @@
 """`confide experiment`: the paper's tables and figures, made anew."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,8 @@ def list_() -> None:
 Examples:
   confide experiment run experiment-1 --quick
   confide experiment run experiment-1 --sets boston --methods BDE,DE --simulations 20
-  confide experiment run experiment-1 --methods QDE --levels 0.8"""
+  confide experiment run experiment-1 --methods QDE --levels 0.8
+  confide experiment run experiment-1 --engine ray --address ray://head:10001"""
 )
 @click.argument("name")
 @click.option("--quick", is_flag=True, help="A taste of it: small, in a folder of its own.")
@@ -57,6 +60,14 @@ Examples:
 @click.option("--levels", callback=_listed, help="Confidence levels, as 0.8,0.95.")
 @click.option("--simulations", type=click.IntRange(min=1), help="Simulated data sets.")
 @click.option("--seed", type=int, help="Same seed, same numbers.")
+@click.option(
+    "--engine",
+    type=click.Choice(["in-process", "ray"]),
+    default="in-process",
+    show_default=True,
+    help="What runs it: this process on all cores, or Ray. The numbers are the same.",
+)
+@click.option("--address", help="Of a Ray cluster; without it, Ray is started on this machine.")
 @runs_option
 def run(
     name: str,
@@ -66,33 +77,59 @@ def run(
     levels: list[str] | None,
     simulations: int | None,
     seed: int | None,
+    engine: str,
+    address: str | None,
     runs: Path,
 ) -> None:
     """Run an experiment; what is there is not run again."""
     from rich.console import Console
 
-    from confide.experiments import Display, InProcess, cells_of, open_run
+    from confide.experiments import Display, cells_of, open_run
 
-    try:
-        chosen = _experiment(name)
-        start = chosen.quick if quick else chosen.whole
-        options = start.shrunk(
-            chosen.whole,
-            sets=sets,
-            methods=methods,
-            levels=None if levels is None else [float(level) for level in levels],
-            simulations=simulations,
-            seed=seed,
-        )
-        folder = open_run(chosen, options, runs / (f"{chosen.name}-quick" if quick else name))
-        cells = cells_of(chosen, options, folder)
-        missing = [cell for cell in cells if folder.saved(cell) is None]
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    console = Console(stderr=True)
-    with Display(chosen, cells, missing, console) as display:
-        InProcess().run(missing, folder, display)
+    if address is not None and engine != "ray":
+        raise click.UsageError("--address is that of a Ray cluster: add --engine ray.")
+    with _messages():
+        try:
+            chosen = _experiment(name)
+            start = chosen.quick if quick else chosen.whole
+            options = start.shrunk(
+                chosen.whole,
+                sets=sets,
+                methods=methods,
+                levels=None if levels is None else [float(level) for level in levels],
+                simulations=simulations,
+                seed=seed,
+            )
+            folder = open_run(chosen, options, runs / (f"{chosen.name}-quick" if quick else name))
+            cells = cells_of(chosen, options, folder)
+            missing = [cell for cell in cells if folder.saved(cell) is None]
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        chosen_engine = _engine(engine, address)
+        with Display(chosen, cells, missing, Console(stderr=True)) as display:
+            chosen_engine.run(missing, folder, display)
     click.echo(folder.path)
+
+
+@contextmanager
+def _messages() -> Iterator[None]:
+    """What can go wrong with a run, as a line for people."""
+    from confide.experiments import LostCellError
+
+    kept = "Finished cells are kept; the same command goes on from there."
+    try:
+        yield
+    except (ModuleNotFoundError, OSError, ValueError, LostCellError) as error:
+        raise click.ClickException(f"{str(error).rstrip('.')}. {kept}") from None
+    except KeyboardInterrupt:
+        click.echo(f"Stopped. {kept}", err=True)
+        raise SystemExit(130) from None  # 128 + SIGINT, as shells have it
+
+
+def _engine(name: str, address: str | None) -> Any:
+    from confide.experiments import InProcess, RayCluster
+
+    return RayCluster(address) if name == "ray" else InProcess()
 
 
 def _experiment(name: str) -> Any:
