@@ -50,51 +50,54 @@ def list_() -> None:
 @experiment.command(
     epilog="""\b
 Examples:
-  confide experiment run experiment-1 --quick
+  confide experiment run all --quick
   confide experiment run experiment-1 --sets boston --methods BDE,DE --simulations 20
-  confide experiment run experiment-1 --methods QDE --levels 0.8"""
+  confide experiment run experiment-1 --methods QDE --levels 0.8
+  confide experiment run experiment-1 experiment-2 --engine ray --address ray://head:10001"""
 )
-@click.argument("name")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--quick", is_flag=True, help="A taste of it: small, in a folder of its own.")
 @click.option("--sets", callback=_listed, help="Data sets, as boston,yacht.")
 @click.option("--methods", callback=_listed, help="Methods, as BDE,DE.")
 @click.option("--levels", callback=_listed, help="Confidence levels, as 0.8,0.95.")
 @click.option("--simulations", type=click.IntRange(min=1), help="Simulated data sets.")
 @click.option("--seed", type=int, help="Same seed, same numbers.")
+@click.option(
+    "--engine",
+    type=click.Choice(["in-process", "ray"]),
+    default="in-process",
+    show_default=True,
+    help="What runs it: this process on all cores, or Ray. The numbers are the same.",
+)
+@click.option("--address", help="Of a Ray cluster; without it, Ray is started on this machine.")
 @runs_option
 def run(
-    name: str,
-    quick: bool,
-    sets: list[str] | None,
-    methods: list[str] | None,
-    levels: list[str] | None,
-    simulations: int | None,
-    seed: int | None,
-    runs: Path,
+    names: tuple[str, ...], quick: bool, engine: str, address: str | None, runs: Path, **asked: Any
 ) -> None:
-    """Run an experiment; what is there is not run again."""
+    """Run one or more experiments, or all; what is there is not run again."""
     from rich.console import Console
 
-    from confide.experiments import Display, InProcess, cells_of, open_run
+    from confide.experiments import EXPERIMENTS, Display, cells_of, open_run
 
-    with _refusals():
-        chosen = _experiment(name)
-        start = chosen.quick if quick else chosen.whole
-        options = start.shrunk(
-            chosen.whole,
-            sets=sets,
-            methods=methods,
-            levels=None if levels is None else [float(level) for level in levels],
-            simulations=simulations,
-            seed=seed,
-        )
-        folder = open_run(chosen, options, _folder(runs, chosen, quick))
-        cells = cells_of(chosen, options, folder)
-        missing = [cell for cell in cells if folder.saved(cell) is None]
-    console = Console(stderr=True)
-    with Display(chosen, cells, missing, console) as display:
-        InProcess().run(missing, folder, display)
-    click.echo(folder.path)
+    if address is not None and engine != "ray":
+        raise click.UsageError("--address is that of a Ray cluster: add --engine ray.")
+    with _messages():
+        with _refusals():  # all of them, before any is run
+            if asked["levels"] is not None:
+                asked["levels"] = [float(level) for level in asked["levels"]]
+            chosen = [EXPERIMENTS[name] for name in (EXPERIMENTS if "all" in names else names)]
+            prepared = []
+            for each in chosen:
+                options = (each.quick if quick else each.whole).shrunk(each.whole, **asked)
+                folder = open_run(each, options, _folder(runs, each, quick))
+                cells = cells_of(each, options, folder)
+                missing = [cell for cell in cells if folder.saved(cell) is None]
+                prepared.append((each, folder, cells, missing))
+        running = _engine(engine, address)
+        for each, folder, cells, missing in prepared:
+            with Display(each, cells, missing, Console(stderr=True)) as display:
+                running.run(missing, folder, display)
+            click.echo(folder.path)
 
 
 @experiment.command(
@@ -109,11 +112,11 @@ Examples:
 @runs_option
 def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
     """Say what an experiment is, how far its run has come, and what it found so far."""
-    from confide.experiments import RunFolder
+    from confide.experiments import EXPERIMENTS, RunFolder
     from confide.report import Table, to_markdown
 
-    with _refusals():
-        chosen = _experiment(name)
+    with _messages(kept=""), _refusals():
+        chosen = EXPERIMENTS[name]
         options = chosen.quick if quick else chosen.whole
         folder = RunFolder(_folder(runs, chosen, quick))
         finished = folder.all_saved()
@@ -160,7 +163,7 @@ def report(output: Path, runs: Path) -> None:
     from confide.experiments import document_of, runs_in
     from confide.report import write_document
 
-    with _refusals():
+    with _messages(kept=""), _refusals():
         page = write_document(document_of(runs_in(runs)), output)
     click.echo(page)
 
@@ -191,7 +194,23 @@ def _refusals() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
 
 
-def _experiment(name: str) -> Any:
-    from confide.experiments import EXPERIMENTS
+@contextmanager
+def _messages(
+    kept: str = "Finished cells are kept; the same command goes on from there.",
+) -> Iterator[None]:
+    """What can go wrong, as a line for people."""
+    from confide.experiments import LostCellError
 
-    return EXPERIMENTS[name]
+    try:
+        yield
+    except (ModuleNotFoundError, OSError, ValueError, LostCellError) as error:
+        raise click.ClickException(f"{str(error).rstrip('.')}. {kept}".rstrip()) from None
+    except KeyboardInterrupt:
+        click.echo(f"Stopped. {kept}", err=True)
+        raise SystemExit(130) from None  # 128 + SIGINT, as shells have it
+
+
+def _engine(name: str, address: str | None) -> Any:
+    from confide.experiments import InProcess, RayCluster
+
+    return RayCluster(address) if name == "ray" else InProcess()

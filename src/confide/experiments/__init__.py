@@ -8,7 +8,7 @@ from confide.experiments.catalogue import EXPERIMENTS
 from confide.experiments.cell import Cell
 from confide.experiments.display import Display
 from confide.experiments.document import document_of, runs_in
-from confide.experiments.engines import Engine, InProcess, Observer
+from confide.experiments.engines import Engine, InProcess, LostCellError, Observer, RayCluster
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.run import cells_of, open_run
@@ -22,8 +22,10 @@ __all__ = [
     "Experiment",
     "Findings",
     "InProcess",
+    "LostCellError",
     "Observer",
     "Options",
+    "RayCluster",
     "RunFolder",
     "RunFolderError",
     "Saved",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 METADATA = b"confide"
 RUN_FILE = "run.json"
+CELLS, LOCKS = "cells", "locks"
 
 
 class RunFolderError(ValueError):
@@ -73,16 +74,19 @@ class RunFolder:
     @classmethod
     def opened(cls, path: Path, experiment: str, fixed: Mapping[str, Any]) -> "RunFolder":
         """The folder, made if need be; one that holds another run is refused."""
+        from filelock import FileLock
+
         folder = cls(path)
         asked = {"experiment": experiment, **fixed}
-        if not (path / RUN_FILE).exists():
-            if path.exists() and any(path.iterdir()):
-                raise RunFolderError(
-                    f"{path} holds files but no run ({RUN_FILE} is missing). Choose another folder."
-                )
-            (path / "cells").mkdir(parents=True, exist_ok=True)
-            (path / "locks").mkdir(exist_ok=True)
-            write_atomically(path / RUN_FILE, (json.dumps(asked, indent=2) + "\n").encode())
+        if path.exists() and not (path / RUN_FILE).exists() and _foreign_files(path):
+            raise RunFolderError(
+                f"{path} holds files but no run ({RUN_FILE} is missing). Choose another folder."
+            )
+        for part in (CELLS, LOCKS):
+            (path / part).mkdir(parents=True, exist_ok=True)
+        with FileLock(path / LOCKS / ".run.lock"):  # of two that open it, one says what it is
+            if not (path / RUN_FILE).exists():
+                write_atomically(path / RUN_FILE, (json.dumps(asked, indent=2) + "\n").encode())
         _refuse_differences(path, folder.description, asked)
         return folder
 
@@ -90,17 +94,25 @@ class RunFolder:
     def description(self) -> dict[str, Any]:
         """The experiment's name, and what all cells share."""
         try:
-            return json.loads((self.path / RUN_FILE).read_text())
+            described = json.loads((self.path / RUN_FILE).read_text())
         except FileNotFoundError:
             raise RunFolderError(
                 f"{self.path} is not the folder of a run: it has no {RUN_FILE}."
             ) from None
         except ValueError as error:
-            raise RunFolderError(f"{self.path / RUN_FILE} cannot be read: {error}.") from error
+            raise RunFolderError(
+                f"{self.path / RUN_FILE} cannot be read: {error}. Choose another folder."
+            ) from error
+        if not isinstance(described, dict):
+            raise RunFolderError(
+                f"{self.path / RUN_FILE} cannot be read: it describes no run. Choose another "
+                "folder."
+            )
+        return described
 
     def path_of(self, cell: Cell) -> Path:
         """The cell's file."""
-        return self.path / "cells" / f"{cell.name}.parquet"
+        return self.path / CELLS / f"{cell.name}.parquet"
 
     def saved(self, cell: Cell) -> Saved | None:
         """The finished cell, or None; one of the same name with other settings is refused."""
@@ -112,22 +124,24 @@ class RunFolder:
         return saved
 
     def save(self, cell: Cell, content: bytes) -> Saved:
-        """Keeps a finished cell."""
+        """Keeps a finished cell. It must be claimed: nobody else writes to it meanwhile."""
         path = self.path_of(cell)
         path.parent.mkdir(parents=True, exist_ok=True)
+        for torso in path.parent.glob(f".{path.name}.*"):  # of a process killed while it wrote
+            torso.unlink()
         write_atomically(path, content)
         return Saved.from_file(path)
 
     def all_saved(self) -> list[Saved]:
         """Every finished cell, in the order of their names."""
-        return [Saved.from_file(path) for path in sorted((self.path / "cells").rglob("*.parquet"))]
+        return [Saved.from_file(path) for path in sorted((self.path / CELLS).rglob("*.parquet"))]
 
     @contextmanager
     def claimed(self, cell: Cell) -> Iterator[bool]:
         """Whether this process alone may work at the cell, until the block ends."""
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self.path / "locks" / f"{cell.name.replace('/', '~')}.lock")
+        lock = FileLock(self.path / LOCKS / f"{cell.name.replace('/', '~')}.lock")
         try:
             lock.acquire(timeout=0)
         except Timeout:
@@ -152,6 +166,15 @@ def as_parquet(
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()
+
+
+def _foreign_files(path: Path) -> list[Path]:
+    """What no run has put there; one killed while it made its folder may have left the rest."""
+    return [
+        each
+        for each in path.iterdir()
+        if each.name not in {RUN_FILE, CELLS, LOCKS} and not each.name.startswith(f".{RUN_FILE}.")
+    ]
 
 
 def _refuse_differences(path: Path, there: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
