@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 export CONFIDE_DATA
 
-.PHONY: demo test lint check bench table1 clean
+.PHONY: demo test lint check bench paper clean
 
 demo: $(VENV)/.demo
 	$(BIN)/confide demo
@@ -26,9 +26,11 @@ check: lint test
 bench: $(VENV)/.peers
 	$(BIN)/python benchmarks/fit.py
 
-# The paper's Table 1 on five sets, about an hour; needs the data (see `confide.datasets.load`).
-table1: $(VENV)/.demo
-	$(BIN)/python benchmarks/table1.py
+# Every table and figure of the paper, hours; it can be stopped and goes on where it was. Needs the
+# data (see `confide.datasets.load`).
+paper: $(VENV)/.experiments
+	$(BIN)/confide experiment run all
+	$(BIN)/confide experiment report
 
 clean:
 	rm -rf $(VENV)
@@ -39,6 +41,10 @@ $(BIN)/python:
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.experiments: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[experiments]'
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python

@@ -164,7 +164,8 @@ def _table_2(finished: Sequence[Saved]) -> "pd.DataFrame":
         row["ratio"] = row["estimated_sum"] / row["true_sum"]
         rest = each["estimated_sum"] - row["ratio"] * each["true_sum"]
         row["ratio_se"] = standard_error(rest.to_numpy()) / row["true_sum"]
-        printed = print_[print_["set"] == name].set_index("quantity")["value"]
+        of_set = print_[(print_["set"] == name) & (variant == "as published")]
+        printed = of_set.set_index("quantity")["value"]
         row |= {f"{quantity}_print": printed.get(quantity, np.nan) for quantity in PRINTED}
         rows.append(row)
     return pd.DataFrame(rows)
