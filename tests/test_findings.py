@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 
 pytest.importorskip("pyarrow", reason="experiments need confide[experiments]")
 
+from experiment_cells import SOURCE, run_with
 from rich.console import Console
 
 from confide.experiments import (
     EXPERIMENTS,
-    Cell,
     Display,
     Findings,
     InProcess,
-    RunFolder,
     Saved,
     cells_of,
     document_of,
@@ -34,12 +33,6 @@ from confide.experiments.coverage_study import Condition, judged, study_cells
 from confide.experiments.options import Options
 from confide.experiments.store import RunFolderError, as_parquet
 from confide.report import Figure, Section, Table
-
-SOURCE = {
-    "commit": "0123456789ab", "python": "3.11", "confide": "0", "jax": "0", "jaxlib": "0",
-    "numpy": "0", "pandas": "0", "scikit-learn": "0", "cores": "2", "seconds": 1.0,
-    "cpu_seconds": 2.0,
-}  # fmt: skip
 
 
 def saved(folder: Path, name: str, frame: pd.DataFrame, **settings) -> Saved:
@@ -170,6 +163,15 @@ def test_print_of_a_condition_is_matched_by_its_name():
     keys = ["set", "condition", "method"]
     found = beside_print(numbers, "bench-retrainingfractions", ["brier"], keys=keys)
     assert found["brier_print"].tolist() == [0.115, 0.061]
+
+
+def test_print_without_conditions_stands_beside_each_of_ours():
+    numbers = numbers_of(
+        *(row_of(condition=name, confidence_level=0.9) for name in ("40-epochs", "80-epochs"))
+    )
+    keys = ["set", "condition", "method"]
+    found = beside_print(numbers, "bench-regularisation", ["brier"], keys=keys)
+    assert found["brier_print"].tolist() == [0.08, 0.08]
 
 
 def test_deep_ensembles_are_the_same_in_both_variants_and_others_are_not():
@@ -353,6 +355,9 @@ def test_cells_of_a_study_are_sets_times_contenders_times_blocks():
         [0.8],
         [0.9],
     ]
+    for cell in cells:
+        if cell.settings["method"] == "QDE":
+            assert [cell.settings["parameters"]["confidence_level"]] == cell.settings["levels"]
     assert cells[1].settings["simulations"] == [25, 30]
     assert all(json.loads(json.dumps(c.settings)) == c.settings for c in cells)
 
@@ -368,14 +373,6 @@ def test_every_experiment_has_cells_that_are_told_apart():
             continue
         names = [cell.name for cell in experiment.cells(experiment.quick)]
         assert len(names) == len(set(names)) > 0
-
-
-def run_with(folder: Path, experiment: str, *cells: tuple[str, pd.DataFrame, dict]) -> RunFolder:
-    run = RunFolder.opened(folder, experiment, EXPERIMENTS[experiment].quick.fixed)
-    for name, frame, settings in cells:
-        cell = Cell(name, study_frame, {"seed": 0, **settings}, 1, 1.0)
-        run.save(cell, as_parquet(frame, cell.settings, SOURCE))
-    return run
 
 
 def test_the_report_says_where_its_numbers_come_from(tmp_path):
