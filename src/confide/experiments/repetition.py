@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from confide.experiments.cell import Cell
 from confide.experiments.comparison import in_numbers, of_variant
 from confide.experiments.contenders import CONTENDERS, DESCRIBED
+from confide.experiments.coverage_figures import violins_of
 from confide.experiments.coverage_study import Condition, judged, study_cells, study_headline
 from confide.experiments.coverage_tables import of, table_beside_print, table_of_all
 from confide.experiments.experiment import Experiment, Findings
@@ -25,12 +26,14 @@ class Repetition(Experiment):
         condition: what the conditions are, as a heading.
         table: label of the paper's table.
         printed: kind, level and quantities of what the paper prints.
+        drawn: kind and level of what the paper draws.
     """
 
     conditions: ClassVar[Sequence[Condition]]
     condition: ClassVar[str]
     table: ClassVar[str]
     printed: ClassVar[Sequence[tuple[str, float, Sequence[str]]]]
+    drawn: ClassVar[Sequence[tuple[str, float]]] = ()
 
     def cells(self, options: Options) -> list[Cell]:
         """A cell is one set, condition, contender and 25 simulations."""
@@ -63,6 +66,11 @@ class Repetition(Experiment):
                         condition=self.condition,
                     )
                 )
+        parts += [
+            figure
+            for kind, level in self.drawn
+            if (figure := violins_of(order, kind, level, DESCRIBED, name=self.name)) is not None
+        ]
         every = f"Every condition, kind and level of {self.name}."
         parts.append(table_of_all(self.name, every, numbers, condition=self.condition))
         return Findings(_words(numbers), parts)

@@ -8,6 +8,7 @@ import numpy as np
 from confide.experiments.cell import Cell
 from confide.experiments.comparison import in_numbers, of_variant
 from confide.experiments.contenders import CONTENDERS, DESCRIBED, PUBLISHED
+from confide.experiments.coverage_figures import violins_of
 from confide.experiments.coverage_study import (
     Condition,
     Judged,
@@ -27,7 +28,7 @@ from confide.metrics import (
     mean_width,
 )
 from confide.prediction import Kind
-from confide.report import Column, Figure, Section, Table, scatter_against, violins
+from confide.report import Column, Figure, Section, Table, scatter_against
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +100,8 @@ def _section_of(kind: str, entries: Sequence[Judged], numbers: "pd.DataFrame") -
             parts += _equal_width_table(entries)
     for level in (0.8, 0.95):
         for name, variant in VARIANTS.items():
-            if (figure := _violins(kind, level, name, variant, entries)) is not None:
+            mine = [e for e in entries if e.settings["method"] in KINDS[kind]]
+            if (figure := violins_of(mine, kind, level, variant, name=name)) is not None:
                 parts.append(figure)
     return Section(f"{kind.capitalize()} intervals", parts)
 
@@ -133,39 +135,6 @@ def _scatter(kind: str, name: str, variant: str, at_level: "pd.DataFrame") -> Fi
             x_error="BDE's standard error",
             y_error="the other's standard error",
         ),
-    )
-
-
-def _violins(
-    kind: str, level: float, name: str, variant: str, entries: Sequence[Judged]
-) -> Figure | None:
-    import pandas as pd
-
-    short = "CICF" if kind == "confidence" else "PICF"
-    frames = [
-        pd.DataFrame(
-            {
-                "set": entry.settings["set"],
-                "method": entry.settings["method"],
-                "variant": entry.settings["variant"],
-                short: coverage.pointwise,
-            }
-        )
-        for entry in entries
-        for coverage in entry.coverages
-        if (coverage.kind, coverage.confidence_level) == (kind, level)
-        and entry.settings["method"] in KINDS[kind]
-    ]
-    if not frames:
-        return None
-    rows = of_variant(pd.concat(frames, ignore_index=True), variant)
-    if rows.empty:
-        return None
-    return Figure(
-        f"{short.lower()}-{100 * level:.0f}-{name}",
-        f"{short} of {100 * level:g} % {kind} intervals over the test rows of each set, methods "
-        f"{variant}; the dashed line is the level that every row should have.",
-        violins(rows, value=short, category="method", facet="set", level=level),
     )
 
 

@@ -33,3 +33,4 @@ class OtherNoise(Repetition):
         ("confidence", 0.8, ("brier",)),
         ("confidence", 0.7, ("brier",)),
     )
+    drawn = (("prediction", 0.8), ("prediction", 0.7))
