@@ -8,7 +8,7 @@ Columns give axes their titles, with spaces for underscores.
 
 import json
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -125,16 +125,24 @@ def violins(
         alt.Tooltip("rows:Q", title="values"),
     ]
     scale = alt.Scale(domain=list(bounds), nice=False) if bounds else alt.Scale(zero=False)
+    lines = json.dumps([textwrap.wrap(name, LINE) for name in names])
     position = alt.Axis(
         values=list(range(len(names))),
-        labelExpr=f"{_javascript(textwrap.wrap(name, LINE) for name in names)}[datum.value]",
+        labelExpr=f"{lines}[datum.value]",
+        # A label hangs on its first line: two lines are centred where the first sits higher.
+        labelBaseline={
+            "condition": {"test": f"length({lines}[datum.value]) > 1", "value": "bottom"},
+            "value": "middle",
+        },
         grid=False,
         ticks=False,
         domain=False,
         title=None,
     )
     below = alt.Scale(domain=[len(names) - 0.5, -0.5], nice=False, zero=False)
-    base = alt.Chart().encode(x=alt.X("value:Q", title=_title(value), scale=scale))
+    base = alt.Chart().encode(
+        x=alt.X("value:Q", title=_title(value), scale=scale, axis=alt.Axis(tickCount=6))
+    )
     whole = [alt.JoinAggregateFieldDef(op="max", field=name, **{"as": name}) for name in NUMBERS]
     body = (
         base.transform_filter("datum.part == 'body'")
@@ -633,11 +641,6 @@ def _with_error_tooltips(alt: Any, column: str, field: str, error: str | None) -
         title = f"its standard error ({field})" if field == "x" else "its standard error"
         tooltips.append(alt.Tooltip(f"{field}_error:Q", title=title, format=".2g"))
     return tooltips
-
-
-def _javascript(lines: Iterable[list[str]]) -> str:
-    """Names, line by line, as a Vega expression."""
-    return json.dumps(list(lines))
 
 
 def _check_bounds(

@@ -11,6 +11,11 @@ from confide.report.document import Document, Figure
 from confide.report.extra import require
 from confide.report.page import chart_specification, render_page, vegalite_version
 
+# Of much the same width on most machines, as the converter cannot know the reader's own.
+FONT = "Arial, Helvetica, Liberation Sans, sans-serif"
+# Pixels about a figure, for readers whose letters are wider than the converter's.
+PADDING = 24
+
 
 def write_document(document: Document, folder: str | os.PathLike[str]) -> Path:
     """Writes `index.html`, `tables/*.csv`, `tables/*.md` and `figures/*.svg`.
@@ -40,7 +45,7 @@ def to_svg(figure: Figure) -> str:
     svg = require("vl_convert").vegalite_to_svg(
         chart_specification(figure),
         vl_version=vegalite_version(),
-        config={**look(), "background": "white"},
+        config={**look(), "background": "white", "font": FONT, "padding": PADDING},
         allowed_base_urls=[],
     )
     return _renumbered(svg)
