@@ -38,7 +38,7 @@ from confide.report import (
     violins,
     write_document,
 )
-from confide.report.charts import COLOURS
+from confide.report.look import COLOURS
 from confide.report.page import chart_specification
 from confide.report.tables import with_error
 
@@ -228,7 +228,7 @@ def test_violins_are_drawn_for_each_method_and_set_with_median_and_level():
     assert len(areas) == 4  # two methods at two sets
     assert [len(points) for points in marks(svg, "symbol")] == [2, 2]  # medians
     assert [len(rules) for rules in marks(svg, "rule")] == [1, 1]  # levels
-    assert {"ours", "wide", "yacht", "boston", "confidence coverage"} <= set(texts(svg))
+    assert {"ours", "yacht", "boston", "confidence coverage"} <= set(texts(svg))
 
 
 def test_violins_hold_densities_and_no_rows():

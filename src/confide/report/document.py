@@ -91,7 +91,7 @@ class Figure:
     Attributes:
         name: of its file and its anchor.
         caption: one or two sentences of plain text.
-        chart: an Altair chart, such as those of `confide.report.charts`.
+        chart: an Altair chart, such as those of `confide.report`.
     """
 
     name: str

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from confide.atomic import write_atomically
 from confide.report import tables
-from confide.report.charts import look
 from confide.report.document import Document, Figure
 from confide.report.extra import require
+from confide.report.look import look
 from confide.report.page import chart_specification, render_page, vegalite_version
 
 # Of much the same width on most machines, as the converter cannot know the reader's own.

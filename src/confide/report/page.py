@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import quote
 
 from confide.report import tables
-from confide.report.charts import look
 from confide.report.document import Column, Document, Figure, Part, Section, Table
 from confide.report.extra import require
+from confide.report.look import look
 
 
 def render_page(document: Document) -> str:
