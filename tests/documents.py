@@ -53,7 +53,7 @@ def coverages():
     return pd.concat(
         pd.DataFrame({"set": name, "method": method, "confidence_coverage": values, "level": 0.8})
         for name in ("yacht", "boston")
-        for method, values in (("ours", spread), ("wide", np.ones(25)))
+        for method, values in (("ours", spread), ("intervals that are wide", np.ones(25)))
     )
 
 
@@ -133,9 +133,9 @@ def figure(name, caption="A figure."):
 
 
 def wide_table():
-    """Wider than a phone; 10 comes before 9 as a word, not as a number."""
+    """Wider than a phone; 0.5 comes before 0.25 as a word, not as a number."""
     frame = pd.DataFrame(
-        {"set": ["b", "c", "a", "d"], "value": [9.0, 10.0, np.nan, -1.0]}
+        {"set": ["b", "c", "a", "d"], "value": [0.5, 10.0, np.nan, 0.25]}
         | {f"another_column_{i}": [1, 2, 3, 4] for i in range(12)}
     )
     columns = [Column(name) for name in frame.columns]

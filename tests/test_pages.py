@@ -5,7 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 from documents import CHARTS, EVIL, document
+from experiment_cells import every_run
 
+from confide.experiments import document_of, runs_in
 from confide.report import write_document
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -53,14 +55,14 @@ def visit(browser, address):
     """Opens the page as one reader sees it, and keeps what it complains about and asks for."""
     opened = []
 
-    def open_page(width=1280, scheme="light"):
+    def open_page(width=1280, scheme="light", to=address):
         page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         opened.append(page)
         seen = SimpleNamespace(page=page, complaints=[], requests=[])
         page.on("console", lambda message: seen.complaints.append(message.text))
         page.on("pageerror", lambda error: seen.complaints.append(str(error)))
         page.on("request", lambda request: seen.requests.append(request.url))
-        page.goto(address)
+        page.goto(to)
         until(page, ALL_DRAWN)
         return seen
 
@@ -128,12 +130,12 @@ def test_figures_follow_the_width_of_the_window(visit):
 
 def test_a_heading_sorts_numbers_as_numbers_and_again_the_other_way_round(wide):
     heading = wide.locator("#table-wide th", has_text="value")
-    assert column(wide, "wide", 2) == ["9.0", "10.0", "–", "-1.0"]
+    assert column(wide, "wide", 2) == ["0.5", "10.0", "–", "0.25"]
     heading.locator("button").click()
-    assert column(wide, "wide", 2) == ["-1.0", "9.0", "10.0", "–"]
+    assert column(wide, "wide", 2) == ["0.25", "0.5", "10.0", "–"]
     assert heading.get_attribute("aria-sort") == "ascending"
     heading.locator("button").click()
-    assert column(wide, "wide", 2) == ["10.0", "9.0", "-1.0", "–"]
+    assert column(wide, "wide", 2) == ["10.0", "0.5", "0.25", "–"]
     assert column(wide, "wide", 1) == ["c", "b", "d", "a"]
     assert heading.get_attribute("aria-sort") == "descending"
 
@@ -231,3 +233,39 @@ def test_a_wheel_scrolls_the_page_over_a_scatter_and_zooms_with_alt(wide):
     wide.keyboard.down("Alt")
     wide.mouse.wheel(0, -40)
     until(wide, f"{place} !== '{before}'")
+
+
+@pytest.fixture(scope="module")
+def experiments(tmp_path_factory):
+    """The report of all experiments, made of hand-made cells: its address and its document."""
+    folder = tmp_path_factory.mktemp("experiments")
+    every_run(folder / "runs")
+    made = document_of(runs_in(folder / "runs"))
+    return write_document(made, folder / "report").as_uri(), made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_the_report_of_all_experiments_is_drawn_and_fits(visit, experiments, width, scheme):
+    address, made = experiments
+    seen = visit(width, scheme, to=address)
+    assert seen.complaints == []
+    assert [url for url in seen.requests if not url.startswith(("file:", "data:"))] == []
+    marks = drawn(seen.page)
+    assert marks.keys() == {f"figure-{figure.name}" for figure in made.figures}
+    assert all(marks.values()), marks
+    assert seen.page.evaluate(WIDTHS) == [width, width]
+
+
+@pytest.mark.slow
+def test_every_table_of_the_experiments_can_be_sorted(visit, experiments):
+    address, made = experiments
+    page = visit(to=address).page
+    for table in made.tables:
+        if len(table.frame) < 2:
+            continue
+        first = page.locator(f"#table-{table.name} thead th").first
+        first.locator("button").click()
+        assert first.get_attribute("aria-sort") == "ascending"
+        names = column(page, table.name, 1)
+        assert names == sorted(names) or all(n.replace(",", "").isdigit() for n in names)

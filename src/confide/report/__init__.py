@@ -17,13 +17,8 @@
 `confide[report]`.
 """
 
-from confide.report.charts import (
-    bands,
-    histograms,
-    lines_with_errors,
-    scatter_against,
-    violins,
-)
+from confide.report.charts import bands, lines_with_errors, scatter_against
+from confide.report.distributions import histograms, violins
 from confide.report.document import Column, Document, Figure, Part, Section, Table
 from confide.report.files import to_svg, write_document
 from confide.report.page import render_page

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from confide.errors import nearest
+from confide.report.extra import require
 
 if TYPE_CHECKING:
     import altair as alt
@@ -91,7 +93,7 @@ class Figure:
     Attributes:
         name: of its file and its anchor.
         caption: one or two sentences of plain text.
-        chart: an Altair chart, such as those of `confide.report.charts`.
+        chart: an Altair chart, such as those of `confide.report`.
     """
 
     name: str
@@ -100,6 +102,13 @@ class Figure:
 
     def __post_init__(self) -> None:
         _check_name("figure", self.name)
+
+    @cached_property  # it is checked against a schema, which takes a while
+    def specification(self) -> dict[str, Any]:
+        """The chart as Vega-Lite, the caption as its description."""
+        alt = require("altair")
+        with alt.data_transformers.enable("default", max_rows=None):
+            return {**self.chart.to_dict(), "description": self.caption}
 
 
 Part: TypeAlias = "str | Table | Figure | Section"

@@ -6,10 +6,15 @@ from pathlib import Path
 
 from confide.atomic import write_atomically
 from confide.report import tables
-from confide.report.charts import look
 from confide.report.document import Document, Figure
 from confide.report.extra import require
-from confide.report.page import chart_specification, render_page, vegalite_version
+from confide.report.look import look
+from confide.report.page import render_page, vegalite_version
+
+# Of much the same width on most machines, as the converter cannot know the reader's own.
+FONT = "Arial, Helvetica, Liberation Sans, sans-serif"
+# Pixels about a figure, for readers whose letters are wider than the converter's.
+PADDING = 24
 
 
 def write_document(document: Document, folder: str | os.PathLike[str]) -> Path:
@@ -38,9 +43,9 @@ def write_document(document: Document, folder: str | os.PathLike[str]) -> Path:
 def to_svg(figure: Figure) -> str:
     """The figure alone, on white."""
     svg = require("vl_convert").vegalite_to_svg(
-        chart_specification(figure),
+        figure.specification,
         vl_version=vegalite_version(),
-        config={**look(), "background": "white"},
+        config={**look(), "background": "white", "font": FONT, "padding": PADDING},
         allowed_base_urls=[],
     )
     return _renumbered(svg)

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import quote
 
 from confide.report import tables
-from confide.report.charts import look
 from confide.report.document import Column, Document, Figure, Part, Section, Table
 from confide.report.extra import require
+from confide.report.look import look
 
 
 def render_page(document: Document) -> str:
@@ -38,13 +38,6 @@ def render_page(document: Document) -> str:
             missing=tables.MISSING,
         )
     )
-
-
-def chart_specification(figure: Figure) -> dict[str, Any]:
-    """The figure's chart as Vega-Lite, the caption as its description."""
-    alt = require("altair")
-    with alt.data_transformers.enable("default", max_rows=None):
-        return {**figure.chart.to_dict(), "description": figure.caption}
 
 
 def vegalite_version() -> str:
@@ -88,7 +81,7 @@ def _blocks(parts: Sequence[Part], anchors: dict[str, int]) -> Iterator[_Block]:
         elif isinstance(part, Table):
             yield _Block("table", _table(part), anchor=f"table-{part.name}")
         elif isinstance(part, Figure):
-            specification = _json(chart_specification(part))
+            specification = _json(part.specification)
             yield _Block("figure", specification, part.caption, f"figure-{part.name}")
         else:
             yield _Block("words", _markdown(part))
