@@ -88,6 +88,6 @@ def _words(numbers: "pd.DataFrame") -> str:
         for kind, each in scores.dropna().groupby(level="kind")
     ]
     return (
-        f"BDE as described has the lower Brier score than DE in {' and in '.join(better)} (sets, "
+        f"BDE as described has a lower Brier score than DE in {' and in '.join(better)} (sets, "
         "conditions and levels)."
     )

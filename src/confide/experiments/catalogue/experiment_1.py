@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from confide.experiments.cell import Cell
-from confide.experiments.comparison import in_numbers, of_variant
+from confide.experiments.comparison import beside_print, in_numbers, of_variant
 from confide.experiments.contenders import CONTENDERS, DESCRIBED, PUBLISHED
 from confide.experiments.coverage_figures import violins_of
 from confide.experiments.coverage_study import (
@@ -214,8 +214,9 @@ def _words(numbers: "pd.DataFrame") -> str:
     if confidence.empty:
         return "No 80 % confidence intervals yet."
     said = []
-    for kind in KINDS:
+    for kind, methods in KINDS.items():
         at_level = of(numbers, kind, TABLE_1_LEVEL)
+        said += _near_print(kind, at_level[at_level["method"].isin(methods)])
         for variant in VARIANTS.values():
             scores = of_variant(at_level, variant).pivot_table(
                 index="set", columns="method", values="brier"
@@ -224,13 +225,13 @@ def _words(numbers: "pd.DataFrame") -> str:
                 continue
             against = [
                 f"{method} on {(both['BDE'] < both[method]).sum()} of {len(both)}"
-                for method in KINDS[kind][1:]
+                for method in methods[1:]
                 if method in scores and len(both := scores[["BDE", method]].dropna())
             ]
             if against:
                 said.append(
-                    f"- 80 % {kind} intervals, methods {variant}: BDE has the lower Brier score "
-                    f"than {', than '.join(against)} sets."
+                    f"- 80 % {kind} intervals, methods {variant}: BDE has a lower Brier score than "
+                    f"{', than '.join(against)} sets."
                 )
     coverage = of_variant(confidence, DESCRIBED).groupby("method")["coverage"]
     low, high = coverage.min(), coverage.max()
@@ -241,3 +242,25 @@ def _words(numbers: "pd.DataFrame") -> str:
     )
     said.append(f"- 80 % confidence intervals as described cover, from set to set: {ranges}.")
     return "\n".join(said)
+
+
+def _near_print(kind: str, at_level: "pd.DataFrame") -> list[str]:
+    """How many of the printed numbers are met, counted for each method."""
+    if at_level.empty:
+        return []
+    quantities = ("brier", "width")
+    rows = beside_print(at_level, "benchresults", quantities, keys=["set", "method"])
+    counted = []
+    for method, each in rows.groupby("method", sort=False):
+        compared = [each[f"{q}_ratio"].notna() for q in quantities]
+        far = [each[f"{q}_far"] for q in quantities]
+        n, n_far = (int(sum(flags.sum() for flags in several)) for several in (compared, far))
+        if n:
+            counted.append(f"{method} {n - n_far} of {n}")
+    if not counted:
+        return []
+    words = (
+        f"- 80 % {kind} intervals, methods as published: Brier scores and widths within 20 % of "
+        f"print, rounding allowed for: {', '.join(counted)}."
+    )
+    return [words]
