@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from toy_experiment import LOG, PAUSE, Toy, ended, logged, processes, start, tables
 
+from confide.cli import main
 from confide.experiments import (
     EXPERIMENTS,
     InProcess,
@@ -125,11 +127,20 @@ def test_the_command_starts_a_ray_of_its_own(tmp_path):
     assert tables(tmp_path / "toy-quick") == expected
 
 
-def test_an_address_without_a_cluster_is_a_line(tmp_path):
-    arguments = ("--quick", "--engine", "ray", "--address", "auto")
-    _, err = ended(start(tmp_path, "toy", *arguments), 1)
-    assert err.splitlines()[-1].startswith("Error: ")
-    assert "Could not find any running Ray instance" in err
+def test_an_address_without_a_cluster_is_a_line(monkeypatch, tmp_path):
+    def init(address, **_):
+        raise ConnectionError(f"No Ray at {address}.")
+
+    monkeypatch.setitem(EXPERIMENTS, "toy", Toy())
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    arguments = ["run", "toy", "--quick", "--engine", "ray", "--address", "head:6379"]
+    result = CliRunner().invoke(main, ["experiment", *arguments, "--runs", str(tmp_path)])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "Error: No Ray at head:6379. Finished cells are kept; the same command goes on from "
+        "there.\n"
+    )
 
 
 def test_a_node_lost_in_mid_run_changes_no_table(cluster, begun, saves, tmp_path):
