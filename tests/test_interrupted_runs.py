@@ -1,16 +1,23 @@
 """Runs that are killed, stopped, doubled or out of disk end with the tables of one left alone."""
 
-import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from dataclasses import replace
 
 import pytest
-import toy_experiment
-from toy_experiment import LARGEST_FILE, LOG, PAUSE, Toy, logged, processes, tables
+from toy_experiment import (
+    LARGEST_FILE,
+    LOG,
+    PAUSE,
+    Toy,
+    ended,
+    logged,
+    processes,
+    start,
+    tables,
+)
 
 from confide.experiments import EXPERIMENTS, InProcess, cells_of, open_run
 
@@ -27,26 +34,6 @@ class Silent:
     def advanced(self, cell, share): ...
 
     def finished(self, cell, saved): ...
-
-
-def start(folder, name="toy", *arguments, **environment):
-    """The command in a process of its own, with the toy among its experiments."""
-    arguments = ["experiment", "run", name, *arguments, "--runs", str(folder)]
-    return subprocess.Popen(
-        [sys.executable, toy_experiment.__file__, *arguments],
-        env={**os.environ, **{key: str(value) for key, value in environment.items()}},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def ended(process, expected=0):
-    """What the process said, once it has ended with the code that was expected."""
-    out, err = process.communicate(timeout=300)
-    assert process.returncode == expected, err
-    assert "Traceback" not in err
-    return out, err
 
 
 def wait_until(condition, process):

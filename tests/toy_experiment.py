@@ -5,6 +5,8 @@ As a script it is the `confide` command with this experiment among the others.
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -98,6 +100,26 @@ def tables(folder: Path) -> dict[str, tuple[Any, ...]]:
         str(saved.path.relative_to(cells)): (str(saved.settings), *bits(saved.frame))
         for saved in RunFolder(folder).all_saved()
     }
+
+
+def start(folder, name="toy", *arguments, **environment):
+    """The command in a process of its own, with the toy among its experiments."""
+    arguments = ["experiment", "run", name, *arguments, "--runs", str(folder)]
+    return subprocess.Popen(
+        [sys.executable, __file__, *arguments],
+        env={**os.environ, **{key: str(value) for key, value in environment.items()}},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process, expected=0):
+    """What the process said, once it has ended with the code that was expected."""
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == expected, err
+    assert "Traceback" not in err
+    return out, err
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ Examples:
   confide experiment run all --quick
   confide experiment run experiment-1 --sets boston --methods BDE,DE --simulations 20
   confide experiment run experiment-1 --methods QDE --levels 0.8
-  confide experiment run experiment-1 experiment-2 --engine ray --address ray://head:10001"""
+  confide experiment run experiment-1 experiment-2 --engine ray --address auto"""
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--quick", is_flag=True, help="A taste of it: small, in a folder of its own.")

@@ -45,7 +45,7 @@ class RayCluster:
     process is lost.
 
     Attributes:
-        address: of a cluster, as "auto" or "ray://host:10001"; None uses the Ray of this process,
+        address: of a cluster, as "auto" or "10.0.0.1:6379"; None uses the Ray of this process,
             or starts one on this machine and stops it at the end.
         cpus_per_cell: how many of the cluster's cores a cell counts for.
     """
