@@ -8,7 +8,7 @@ import pandas as pd
 from confide.experiments import EXPERIMENTS, Cell, RunFolder
 from confide.experiments.catalogue import overfitting
 from confide.experiments.catalogue.experiment_1 import SETS
-from confide.experiments.contenders import CONTENDERS
+from confide.experiments.coverage import CONTENDERS
 from confide.experiments.store import as_parquet
 
 SOURCE = {

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from confide.experiments import Options, Saved
-from confide.experiments.contenders import CONTENDERS, DESCRIBED
-from confide.experiments.coverage_study import (
+from confide.experiments.coverage import (
+    CONTENDERS,
+    DESCRIBED,
     Condition,
     Judged,
     judged,

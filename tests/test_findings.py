@@ -27,9 +27,16 @@ from confide.experiments import (
     runs_in,
 )
 from confide.experiments.catalogue import assumptions, experiment_2, overfitting
-from confide.experiments.comparison import beside_print, in_numbers, of_variant, standard_error
-from confide.experiments.contenders import CONTENDERS
-from confide.experiments.coverage_study import Condition, judged, study_cells
+from confide.experiments.coverage import (
+    CONTENDERS,
+    Condition,
+    beside_print,
+    in_numbers,
+    judged,
+    of_variant,
+    standard_error,
+    study_cells,
+)
 from confide.experiments.options import Options
 from confide.experiments.store import RunFolderError, as_parquet
 from confide.report import Figure, Section, Table
@@ -347,7 +354,7 @@ def test_overfitting_compares_widths_at_the_points_and_between(tmp_path):
 
 def test_cells_of_a_study_are_sets_times_contenders_times_blocks():
     options = Options(simulations=30, sets=("a",), methods=("BDE", "QDE"), levels=(0.8, 0.9))
-    import confide.experiments.coverage_study as study
+    from confide.experiments.coverage import study
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "n_rows_of", lambda _: (100, 20))

@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from confide.experiments.cell import Cell
-from confide.experiments.comparison import beside_print, in_numbers, of_variant
-from confide.experiments.contenders import CONTENDERS, DESCRIBED, PUBLISHED
-from confide.experiments.coverage_figures import violins_of
-from confide.experiments.coverage_study import (
+from confide.experiments.coverage import (
+    CONTENDERS,
+    DESCRIBED,
+    PUBLISHED,
     Condition,
     Judged,
+    beside_print,
+    in_numbers,
     judged,
+    of,
+    of_variant,
     study_cells,
     study_headline,
+    table_beside_print,
+    table_of_all,
+    violins_of,
 )
-from confide.experiments.coverage_tables import of, table_beside_print, table_of_all
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.store import Saved

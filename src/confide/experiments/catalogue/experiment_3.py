@@ -7,7 +7,7 @@ import numpy as np
 
 from confide.estimators import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
 from confide.experiments.cell import Cell
-from confide.experiments.comparison import standard_error
+from confide.experiments.coverage import standard_error
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.printed import printed_numbers

@@ -2,9 +2,8 @@
 
 from typing import ClassVar
 
-from confide.experiments.coverage_study import Condition
+from confide.experiments.coverage import Condition, Repetition
 from confide.experiments.options import Options
-from confide.experiments.repetition import Repetition
 
 CONDITIONS = [Condition(noise, noise=noise) for noise in ("gaussian", "t3", "gamma")]
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from confide.estimators import ESTIMATORS
 from confide.experiments.cell import Cell
-from confide.experiments.comparison import standard_error
-from confide.experiments.contenders import CONTENDERS
+from confide.experiments.coverage import CONTENDERS, standard_error
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.simulated import blocks_of, seeds_of

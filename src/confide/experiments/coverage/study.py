@@ -14,7 +14,7 @@ from jaxtyping import Float64
 
 from confide.estimators import ESTIMATORS
 from confide.experiments.cell import Cell
-from confide.experiments.contenders import Contender
+from confide.experiments.coverage.contenders import Contender
 from confide.experiments.options import Options
 from confide.experiments.simulated import blocks_of, n_rows_of, seeds_of, twin_of
 from confide.experiments.store import Saved

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.experiments.contenders import CONTENDERS, DESCRIBED, PUBLISHED
-from confide.experiments.coverage_study import Judged
+from confide.experiments.coverage.contenders import CONTENDERS, DESCRIBED, PUBLISHED
+from confide.experiments.coverage.study import Judged
 from confide.experiments.printed import printed_numbers
 from confide.metrics import unbiased_brier_score
 

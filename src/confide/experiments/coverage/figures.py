@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from confide.experiments.comparison import of_variant
-from confide.experiments.coverage_study import Judged
+from confide.experiments.coverage.comparison import of_variant
+from confide.experiments.coverage.study import Judged
 from confide.report import Figure, violins
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from confide.experiments.comparison import FAR_IN_WORDS, beside_print
+from confide.experiments.coverage.comparison import FAR_IN_WORDS, beside_print
 from confide.report import Column, Table
 
 if TYPE_CHECKING:

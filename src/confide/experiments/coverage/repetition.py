@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from confide.experiments.cell import Cell
-from confide.experiments.comparison import in_numbers, of_variant
-from confide.experiments.contenders import CONTENDERS, DESCRIBED
-from confide.experiments.coverage_figures import violins_of
-from confide.experiments.coverage_study import Condition, judged, study_cells, study_headline
-from confide.experiments.coverage_tables import of, table_beside_print, table_of_all
+from confide.experiments.coverage.comparison import in_numbers, of_variant
+from confide.experiments.coverage.contenders import CONTENDERS, DESCRIBED
+from confide.experiments.coverage.figures import violins_of
+from confide.experiments.coverage.study import Condition, judged, study_cells, study_headline
+from confide.experiments.coverage.tables import of, table_beside_print, table_of_all
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.store import Saved
