@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from confide.experiments import EXPERIMENTS, Cell, Experiment, Options
+from confide.experiments import EXPERIMENTS, Cell, Experiment, Findings, Options
 from confide.experiments.simulated import seeds_of
 
 # Names in the environment: a file to which each cell appends its name and process as it begins, how
@@ -56,6 +56,9 @@ class Toy(Experiment):
     def headline(self, saved):
         return f"mean {saved.frame['number'].mean():.3f}"
 
+    def findings(self, finished):
+        return Findings(f"{len(finished)} tables of random numbers.", [])
+
 
 def draws(settings: Mapping[str, Any], progress: Any) -> pd.DataFrame:
     """A table of random numbers."""
@@ -77,15 +80,16 @@ def draws(settings: Mapping[str, Any], progress: Any) -> pd.DataFrame:
 
 def logged(path: Path) -> list[str]:
     """The cells that were begun, in their order."""
-    return [cell for cell, _ in _log(path)]
+    return [cell for cell, _ in begun_by(path)]
 
 
 def processes(path: Path) -> set[str]:
     """The processes that began a cell."""
-    return {process for _, process in _log(path)}
+    return {process for _, process in begun_by(path)}
 
 
-def _log(path: Path) -> list[list[str]]:
+def begun_by(path: Path) -> list[list[str]]:
+    """The cells that were begun, each with its process."""
     return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
 
 
