@@ -196,7 +196,7 @@ def bands(
     rows = taken(frame, x=x, y=y, lower=lower, upper=upper, category=category)
     names = in_order(rows["category"])
     highlight = alt.selection_point(name="highlight", fields=["category"], bind="legend")
-    horizontal = alt.X("x:Q", title=title_of(x), scale=tight(alt))
+    horizontal = alt.X("x:Q", title=title_of(x), scale=tight(alt), axis=alt.Axis(tickCount=6))
     vertical = alt.Y("y:Q", title=title_of(y), scale=alt.Scale(zero=False))
     base = alt.Chart(rows).encode(x=horizontal, color=colours(alt, names))
     edges = base.mark_area().encode(
