@@ -12,7 +12,7 @@ import confide
 SOURCE = Path(confide.__file__).parent
 # Each concept may import those before it; concepts on one line do not know each other.
 LAYERS = [
-    {"arrays", "atomic", "compilation", "errors", "randomness"},
+    {"arrays", "atomic", "compilation", "errors", "extras", "randomness"},
     {"named"},
     {"uncertainty", "metrics", "learners", "standardise", "datasets"},
     {"bootstrap", "prediction", "progress"},

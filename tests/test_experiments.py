@@ -535,4 +535,12 @@ def test_without_ray_the_command_says_how_to_install_it(command, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     result = command("toy", "--quick", "--engine", "ray")
     assert result.exit_code == 1
-    assert "needs the package ray. Install it: pip install 'confide[ray]'." in result.stderr
+    assert "there is no ray. Install it: pip install 'confide[ray]'." in result.stderr
+
+
+@pytest.mark.parametrize("package", ["filelock", "pyarrow"])
+def test_without_the_extra_the_command_says_how_to_install_it(command, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    result = command("toy", "--quick")
+    assert result.exit_code == 1
+    assert "Install it: pip install 'confide[experiments]'." in result.stderr

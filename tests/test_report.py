@@ -23,13 +23,13 @@ from documents import (
     violin_chart,
 )
 
+from confide.extras import require
 from confide.report import (
     Column,
     Document,
     Figure,
     Section,
     Table,
-    extra,
     lines_with_errors,
     render_page,
     to_csv,
@@ -355,8 +355,10 @@ def test_a_chart_with_many_rows_is_written():
 
 
 def test_the_extra_is_named_where_it_is_missing():
-    with pytest.raises(ModuleNotFoundError, match=r"no altairr: pip install 'confide\[report\]'"):
-        extra.require("altairr")
+    with pytest.raises(
+        ModuleNotFoundError, match=r"no altairr. Install it: pip install 'confide\[report\]'"
+    ):
+        require("altairr", "report")
 
 
 def test_importing_reports_loads_nothing_heavy():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from confide.atomic import write_atomically
 from confide.experiments.cell import Cell
+from confide.extras import require
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,16 +46,13 @@ class Saved:
     @property
     def frame(self) -> "pd.DataFrame":
         """The results."""
-        import pyarrow.parquet as pq
-
+        pq = require("pyarrow.parquet", "experiments")
         return pq.read_table(self.path, partitioning=None).to_pandas()
 
     @classmethod
     def from_file(cls, path: Path) -> "Saved":
         """The description alone; the table is read when it is asked for."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+        pa, pq = (require(m, "experiments") for m in ("pyarrow", "pyarrow.parquet"))
         try:
             written = pq.read_schema(path).metadata or {}
             described = json.loads(written[METADATA])
@@ -74,8 +72,7 @@ class RunFolder:
     @classmethod
     def opened(cls, path: Path, experiment: str, fixed: Mapping[str, Any]) -> "RunFolder":
         """The folder, made if need be; one that holds another run is refused."""
-        from filelock import FileLock
-
+        filelock = require("filelock", "experiments")
         folder = cls(path)
         asked = {"experiment": experiment, **fixed}
         if path.exists() and not (path / RUN_FILE).exists() and _foreign_files(path):
@@ -84,7 +81,9 @@ class RunFolder:
             )
         for part in (CELLS, LOCKS):
             (path / part).mkdir(parents=True, exist_ok=True)
-        with FileLock(path / LOCKS / ".run.lock"):  # of two that open it, one says what it is
+        with filelock.FileLock(
+            path / LOCKS / ".run.lock"
+        ):  # of two that open it, one says what it is
             if not (path / RUN_FILE).exists():
                 write_atomically(path / RUN_FILE, (json.dumps(asked, indent=2) + "\n").encode())
         _refuse_differences(path, folder.description, asked)
@@ -139,12 +138,11 @@ class RunFolder:
     @contextmanager
     def claimed(self, cell: Cell) -> Iterator[bool]:
         """Whether this process alone may work at the cell, until the block ends."""
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.path / LOCKS / f"{cell.name.replace('/', '~')}.lock")
+        filelock = require("filelock", "experiments")
+        lock = filelock.FileLock(self.path / LOCKS / f"{cell.name.replace('/', '~')}.lock")
         try:
             lock.acquire(timeout=0)
-        except Timeout:
+        except filelock.Timeout:
             yield False
             return
         try:
@@ -157,9 +155,7 @@ def as_parquet(
     frame: "pd.DataFrame", settings: Mapping[str, Any], source: Mapping[str, Any]
 ) -> bytes:
     """The content of a finished cell's file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa, pq = (require(m, "experiments") for m in ("pyarrow", "pyarrow.parquet"))
     described = {"settings": dict(settings), "provenance": dict(source)}
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({METADATA: json.dumps(described).encode()})

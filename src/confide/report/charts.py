@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.report.extra import require
+from confide.extras import require
 from confide.report.look import (
     HEIGHT,
     INK,
@@ -54,7 +54,7 @@ def scatter_against(
     """
     import pandas as pd
 
-    alt = require("altair")
+    alt = require("altair", "report")
     rows = taken(
         frame, x=x, y=y, category=category, label=label, x_error=x_error, y_error=y_error
     ).dropna(subset=["x", "y"])
@@ -135,7 +135,7 @@ def lines_with_errors(
         log_y: whether the vertical axis is.
         fitted: column of fitted values of y at the same x, or None.
     """
-    alt = require("altair")
+    alt = require("altair", "report")
     rows = taken(frame, x=x, y=y, category=category, y_error=error, fitted=fitted)
     rows = rows.dropna(subset=["x", "y"])
     for logarithmic, column, of_frame in ((log_x, "x", x), (log_y, "y", y)):
@@ -192,7 +192,7 @@ def bands(
         category: column that says which curve, such as "95 % confidence"; its colour and dashes.
         points: a frame with the columns x and y of the observations, or None.
     """
-    alt = require("altair")
+    alt = require("altair", "report")
     rows = taken(frame, x=x, y=y, lower=lower, upper=upper, category=category)
     names = in_order(rows["category"])
     highlight = alt.selection_point(name="highlight", fields=["category"], bind="legend")

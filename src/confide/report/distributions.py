@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float64
 
-from confide.report.extra import require
+from confide.extras import require
 from confide.report.look import (
     INK,
     WIDTH,
@@ -62,7 +62,7 @@ def violins(
     """
     import pandas as pd
 
-    alt = require("altair")
+    alt = require("altair", "report")
     rows = taken(frame, value=value, category=category, facet=facet).dropna(subset=["value"])
     _check_bounds(rows["value"], value, bounds)
     names = in_order(rows["category"])
@@ -162,7 +162,7 @@ def histograms(
     """
     import pandas as pd
 
-    alt = require("altair")
+    alt = require("altair", "report")
     rows = taken(
         frame, start=bin_start, end=bin_end, count=count, category=category, facet=facet
     ).sort_values("start", kind="stable")

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from confide.errors import nearest
-from confide.report.extra import require
+from confide.extras import require
 
 if TYPE_CHECKING:
     import altair as alt
@@ -106,7 +106,7 @@ class Figure:
     @cached_property  # it is checked against a schema, which takes a while
     def specification(self) -> dict[str, Any]:
         """The chart as Vega-Lite, the caption as its description."""
-        alt = require("altair")
+        alt = require("altair", "report")
         with alt.data_transformers.enable("default", max_rows=None):
             return {**self.chart.to_dict(), "description": self.caption}
 

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 from confide.atomic import write_atomically
+from confide.extras import require
 from confide.report import tables
 from confide.report.document import Document, Figure
-from confide.report.extra import require
 from confide.report.look import look
 from confide.report.page import render_page, vegalite_version
 
@@ -42,7 +42,7 @@ def write_document(document: Document, folder: str | os.PathLike[str]) -> Path:
 
 def to_svg(figure: Figure) -> str:
     """The figure alone, on white."""
-    svg = require("vl_convert").vegalite_to_svg(
+    svg = require("vl_convert", "report").vegalite_to_svg(
         figure.specification,
         vl_version=vegalite_version(),
         config={**look(), "background": "white", "font": FONT, "padding": PADDING},

@@ -11,9 +11,9 @@ from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
+from confide.extras import require
 from confide.report import tables
 from confide.report.document import Column, Document, Figure, Part, Section, Table
-from confide.report.extra import require
 from confide.report.look import look
 
 
@@ -42,7 +42,7 @@ def render_page(document: Document) -> str:
 
 def vegalite_version() -> str:
     """The version that Altair's charts are written for, such as '6.1'."""
-    return ".".join(require("altair").SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    return ".".join(require("altair", "report").SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _policy(scripts: Sequence[str]) -> str:
 @cache
 def _drawing_library() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script, which puts `vegaEmbed` on the window."""
-    bundle = require("vl_convert").javascript_bundle(
+    bundle = require("vl_convert", "report").javascript_bundle(
         "window.vegaEmbed = vegaEmbed;", vl_version=vegalite_version()
     )
     # It stands between script tags, and as it must hash there.
@@ -123,7 +123,7 @@ def _drawing_library() -> str:
 
 
 def _environment() -> Any:
-    jinja2 = require("jinja2")
+    jinja2 = require("jinja2", "report")
     return jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -135,12 +135,12 @@ def _environment() -> Any:
 
 def _markup(text: str) -> Any:
     """Text that stands in the page as it is."""
-    return require("markupsafe").Markup(text)
+    return require("markupsafe", "report").Markup(text)
 
 
 def _markdown(text: str) -> Any:
     """Markdown without raw HTML, and without images, which would be asked for elsewhere."""
-    parser = require("markdown_it").MarkdownIt("commonmark", {"html": False})
+    parser = require("markdown_it", "report").MarkdownIt("commonmark", {"html": False})
     return _markup(parser.enable("table").disable("image").render(text))
 
 

@@ -14,6 +14,7 @@ from confide.experiments.cell import Cell
 from confide.experiments.engines.compute import computed
 from confide.experiments.engines.protocol import Observer
 from confide.experiments.store import RunFolder
+from confide.extras import require
 
 # How long to wait for a result before looking again at cells that other processes work at.
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -173,10 +174,4 @@ def _computed(cell: Cell) -> bytes:
 
 
 def _ray() -> ModuleType:
-    try:
-        import ray
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "The engine `ray` needs the package ray. Install it: pip install 'confide[ray]'."
-        ) from None
-    return ray
+    return require("ray", "ray")
