@@ -111,7 +111,8 @@ def _variances(generator):
             name: generator.uniform(1, 2, 10)
             for name in ("optimisation_variance", "classical_variance", "true_variance")
         }
-        settings = {"set": "boston", "variant": "as published"}
+        simulations = [repetition, repetition + 1]
+        settings = {"set": "boston", "variant": "as published", "simulations": simulations}
         yield f"{repetition}", pd.DataFrame({"row": np.arange(10), **columns}), settings
 
 

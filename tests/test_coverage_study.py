@@ -115,7 +115,6 @@ def test_blocks_are_put_together_in_the_order_of_the_simulations(tmp_path):
     assert intervals[:, 1].tolist() == np.stack([simulations - 1, simulations + 1], 1).tolist()
     assert one.true_mean.tolist() == [0, 1, 2]
     assert one.true_std.tolist() == [1, 2, 3]
-    assert one.seconds == 7.5
     confidence, prediction = one.coverages
     assert confidence.held.tolist() == [[r < s for r in range(ROWS)] for s in simulations]
     assert prediction.held[:, 0].tolist() == (0.5 + simulations / 100).tolist()
@@ -142,7 +141,7 @@ def test_the_expected_squared_error_is_that_of_sampled_targets():
     generator = np.random.default_rng(0)
     true_mean, true_std = np.array([0.0, 1.0, -2.0]), np.array([1.0, 0.5, 2.0])
     means = np.array([[0.5, 1.0, -1.0], [0.0, 3.0, -2.0]])
-    one = Judged({}, Answers(means, {}), (), true_mean, true_std, 0.0)
+    one = Judged({}, Answers(means, {}), (), true_mean, true_std)
     targets = generator.normal(true_mean, true_std, size=(100_000, 1, 3))
     sampled = ((means - targets) ** 2).mean(axis=2)
     standard_error = sampled.std(axis=0) / np.sqrt(len(sampled))

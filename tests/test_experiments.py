@@ -499,7 +499,7 @@ def test_the_command_runs_nothing_twice(command):
         (["toy", "--sets", "c"], "no 'c' among its sets; it has \\('a', 'b'\\)"),
         (["toy", "--methods", "BDE"], "has no methods to choose from"),
         (["toy", "--levels", "2"], "must lie in \\(0, 1\\), got 2.0"),
-        (["toy", "--levels", "much"], "could not convert string to float: 'much'"),
+        (["toy", "--levels", "much"], "A level is a number such as 0.8, got 'much'"),
         (["toy", "--simulations", "0"], "0 is not in the range x>=1"),
         (["toy", "--engine", "rai"], "'rai' is not one of 'in-process', 'ray'"),
         (["toy", "--address", "auto"], "--address is that of a Ray cluster: add --engine ray"),

@@ -1,7 +1,10 @@
 """What is made of finished cells: exact small cases, laws, and the paper's numbers beside ours."""
 
-import io
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,17 +16,14 @@ from hypothesis import strategies as st
 pytest.importorskip("pyarrow", reason="experiments need confide[experiments]")
 
 from experiment_cells import SOURCE, run_with
-from rich.console import Console
 
+import confide
 from confide.experiments import (
     EXPERIMENTS,
-    Display,
     Findings,
-    InProcess,
+    RunFolder,
     Saved,
-    cells_of,
     document_of,
-    open_run,
     runs_in,
 )
 from confide.experiments.catalogue import assumptions, experiment_2, overfitting
@@ -160,9 +160,11 @@ def test_far_from_print_allows_for_its_rounding(brier, far):
 
 def test_slips_of_print_are_not_compared():
     numbers = numbers_of(row_of(set="yacht", kind="prediction"))
-    found = beside_print(numbers, "benchresults", ["width"], keys=["set", "method"])
-    assert found["width_print"].isna().all()
-    assert found["width_far"].tolist() == [False]
+    (row,) = beside_print(numbers, "benchresults", ["width"], keys=["set", "method"]).to_dict(
+        "records"
+    )
+    assert (row["width_print"], row["width_slip"], row["width_far"]) == (2.7, True, False)
+    assert np.isnan(row["width_ratio"])
 
 
 def test_print_of_a_condition_is_matched_by_its_name():
@@ -264,6 +266,15 @@ def test_experiment_2_finds_the_sources_and_their_decay(tmp_path):
     assert "random targets make up 75" in findings.words
 
 
+def test_differences_below_zero_are_in_the_table_and_not_in_the_figure(tmp_path):
+    cells = experiment_2_cells(tmp_path, spread_random=1.0, spread_same=4.0, n=8)
+    (section,) = EXPERIMENTS["experiment-2"].findings(cells).parts
+    figure, table, _ = section.parts
+    assert (table.frame["variance"] < 0).sum() == 3
+    drawn = [row for rows in figure.specification["datasets"].values() for row in rows]
+    assert "random targets" not in {row.get("category") for row in drawn}
+
+
 def test_experiment_2_waits_for_both_kinds_of_networks(tmp_path):
     cells = experiment_2_cells(tmp_path, spread_random=4.0, spread_same=1.0)
     only = [cell for cell in cells if cell.settings["targets"] == "same"]
@@ -324,6 +335,12 @@ def test_assumptions_hold_where_errors_are_normal_about_zero():
 def test_few_simulations_say_nothing_of_normality():
     frame = pd.DataFrame({"row": 0, "error": [1.0, 2.0, 4.0], "shift": [0.0, 1.0, 3.0]})
     assert assumptions.at_each_row(frame)[["error_p", "shift_p"]].isna().all(axis=None)
+    assert "too few simulations" in few_words(frame)
+
+
+def few_words(frame):
+    rows = assumptions.at_each_row(frame).assign(set="boston", variant="as described")
+    return assumptions._words(assumptions._summary(rows))
 
 
 def test_overfitting_compares_widths_at_the_points_and_between(tmp_path):
@@ -404,9 +421,55 @@ def test_a_report_without_runs_is_refused(tmp_path):
 
 
 def test_a_report_of_two_runs_of_one_experiment_is_refused(tmp_path):
-    runs = [run_with(tmp_path / name, "experiment-1") for name in "ab"]
-    with pytest.raises(RunFolderError, match="two runs of 'experiment-1'"):
+    cell = ("a", study_frame([0, 1], [(-2, 2), (1, 3)]), study_settings())
+    runs = [run_with(tmp_path / name, "experiment-1", cell) for name in "ab"]
+    with pytest.raises(RunFolderError, match=r"two runs of 'experiment-1': .*a, .*b. A report"):
         document_of(runs)
+
+
+def test_a_quick_or_empty_run_gives_way_to_a_whole_one(tmp_path):
+    cell = ("a", study_frame([0, 1], [(-2, 2), (1, 3)]), study_settings())
+    other = ("b", study_frame([0, 1], [(-2, 2), (1, 3)]), study_settings(set="yacht"))
+    run_with(tmp_path / "experiment-1", "experiment-1", cell)
+    run_with(tmp_path / "experiment-1-quick", "experiment-1", other)
+    run_with(tmp_path / "empty", "experiment-1")
+    (table, *_) = document_of(runs_in(tmp_path)).tables
+    assert table.frame["set"].tolist() == ["boston"]
+    (table, *_) = document_of(runs_in(tmp_path / "experiment-1-quick")).tables
+    assert table.frame["set"].tolist() == ["yacht"]
+
+
+def test_a_report_of_an_experiment_that_is_not_there_is_refused(tmp_path):
+    folder = RunFolder.opened(tmp_path, "experiment-0", EXPERIMENTS["experiment-1"].whole.fixed)
+    with pytest.raises(RunFolderError, match="a run of 'experiment-0', which is no"):
+        document_of([folder])
+
+
+def test_the_same_cell_twice_is_refused(tmp_path):
+    cell = ("a", study_frame([0, 1], [(-2, 2), (1, 3)]), study_settings())
+    run = run_with(tmp_path, "experiment-1", cell)
+    copy = run.path / "cells" / "a copy.parquet"
+    copy.write_bytes((run.path / "cells" / "a.parquet").read_bytes())
+    with pytest.raises(RunFolderError, match=r"are the same cell\. Delete one"):
+        run.all_saved()
+
+
+def test_cells_that_share_simulations_are_refused(tmp_path):
+    cells = [
+        saved(tmp_path, name, study_frame(s, [(-2, 2), (1, 3)]), **study_settings(simulations=s))
+        for name, s in (("a", [0, 1]), ("b", [1, 2]))
+    ]
+    with pytest.raises(RunFolderError, match="hold the same simulations"):
+        judged(cells)
+
+
+def test_a_damaged_table_is_named(tmp_path):
+    cell = saved(tmp_path, "a", study_frame([0, 1], [(-2, 2), (1, 3)]), **study_settings())
+    content = bytearray(cell.path.read_bytes())
+    content[4:200] = bytes(196)
+    cell.path.write_bytes(content)
+    with pytest.raises(RunFolderError, match=r"a.parquet is not a finished cell .*Delete it"):
+        _ = cell.frame
 
 
 def test_a_report_of_nothing_is_refused(tmp_path):
@@ -432,7 +495,8 @@ def test_experiment_1_counts_where_the_bootstrapped_ensemble_is_better(tmp_path)
     findings = EXPERIMENTS["experiment-1"].findings(run.all_saved())
     assert isinstance(findings, Findings)
     assert (
-        "methods as described: BDE has a lower Brier score than DE on 1 of 2, than NB on 0 of 1"
+        "methods as described: BDE has a lower Brier score than DE on 1 of 2 (1 by more than two "
+        "standard errors), than NB on 0 of 1 (0 by more than two standard errors) sets"
         in findings.words
     )
     # DE, the same in both variants: scores 0.64 and 0.04 of 0.11 and 0.14, widths 1 and 2 of 3 and
@@ -446,19 +510,31 @@ def test_experiment_1_counts_where_the_bootstrapped_ensemble_is_better(tmp_path)
     assert (de["width"], de["equal_brier"]) == (1, pytest.approx(0.64))
 
 
+@pytest.mark.slow
 def test_the_experiment_that_the_documentation_adds_runs_and_is_reported(tmp_path):
-    text = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text()
-    code = text.split("```python\n")[1].split("```")[0]
-    scope: dict = {"__name__": "added"}
-    exec(code, scope)  # noqa: S102 (our own documentation)
-    experiment = scope["MeanOfSquares"]()
-    folder = open_run(experiment, experiment.quick, tmp_path / "run")
-    cells = cells_of(experiment, experiment.quick, folder)
-    console = Console(file=io.StringIO(), width=200)
-    with Display(experiment, cells, cells, console) as display:
-        InProcess().run(cells, folder, display)
-    findings = experiment.findings(folder.all_saved())
-    assert len(findings.parts[0].frame) == 4
-    said = console.file.getvalue()
-    assert "4/4 003: mean" in said
-    assert "0 s left" in said
+    root = Path(__file__).parents[1]
+    code = (root / "docs" / "experiments.md").read_text().split("```python\n")[1].split("```")[0]
+    package = tmp_path / "src" / "confide"
+    shutil.copytree(Path(confide.__file__).parent, package)
+    (package / "experiments" / "catalogue" / "mean_of_squares.py").write_text(code)
+
+    def command(*arguments):
+        script = "from confide.cli import main; main(prog_name='confide')"
+        return subprocess.run(
+            [sys.executable, "-c", script, "experiment", *arguments],
+            env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+    assert "mean-of-squares" in command("list").stdout.splitlines()[-2]  # without a place: last
+    done = command("run", "mean-of-squares", "--quick")
+    assert done.stdout == "runs/mean-of-squares-quick\n"
+    assert "4/4 003: mean" in done.stderr
+    assert "4 of 4 cells are finished" in command("show", "mean-of-squares", "--quick").stdout
+    command("report")
+    means = pd.read_csv(tmp_path / "report" / "tables" / "means.csv")["mean"]
+    # Of 4000 squares, each with variance 2.
+    assert means.mean() == pytest.approx(1, abs=4 * np.sqrt(2 / 4000))

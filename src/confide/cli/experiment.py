@@ -83,12 +83,12 @@ def run(
         raise click.UsageError("--address is that of a Ray cluster: add --engine ray.")
     with _messages():
         with _refusals():  # all of them, before any is run
-            if asked["levels"] is not None:
-                asked["levels"] = [float(level) for level in asked["levels"]]
+            if "all" in names and len(names) > 1:
+                raise ValueError("`all` stands for every experiment: leave the other names out.")
             chosen = [EXPERIMENTS[name] for name in (EXPERIMENTS if "all" in names else names)]
+            options_of = [_options(each, quick, asked) for each in chosen]
             prepared = []
-            for each in chosen:
-                options = (each.quick if quick else each.whole).shrunk(each.whole, **asked)
+            for each, options in zip(chosen, options_of, strict=True):
                 folder = open_run(each, options, _folder(runs, each, quick))
                 cells = cells_of(each, options, folder)
                 missing = [cell for cell in cells if folder.saved(cell) is None]
@@ -113,31 +113,37 @@ Examples:
 def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
     """Say what an experiment is, how far its run has come, and what it found so far."""
     from confide.experiments import EXPERIMENTS, RunFolder
-    from confide.report import Table, to_markdown
+    from confide.report import Document, Section, Table, to_markdown
 
     with _messages(kept=""), _refusals():
         chosen = EXPERIMENTS[name]
         options = chosen.quick if quick else chosen.whole
         folder = RunFolder(_folder(runs, chosen, quick))
-        finished = folder.all_saved()
-        tables = list[Table]()
+        finished, tables = folder.all_saved(), tuple[Table, ...]()
         if finished:
+            options = options.of_run(folder.description_of(chosen.name))
             findings = chosen.findings(finished)
-            tables = _tables(findings.parts)
+            section = Section(chosen.title, findings.parts)
+            tables = Document(chosen.title, findings.words, [section]).tables
     if as_json:
-        told = {table.name: table.frame.to_dict("records") for table in tables}
-        click.echo(json.dumps(told, indent=2, default=str))
+        # Through pandas' own writer: what is not a number becomes null.
+        told = {table.name: json.loads(table.frame.to_json(orient="records")) for table in tables}
+        click.echo(json.dumps(told, indent=2, allow_nan=False))
         return
     click.echo(f"{chosen.title}\n[{chosen.paper}]\n")
     for what in ("sets", "methods", "levels", "rows"):
         if values := getattr(options, what):
             click.echo(f"{what + ':':13s}{', '.join(map(str, values))}")
-    click.echo(f"{'simulations:':13s}{options.simulations}")
+    click.echo(f"{'simulations:':13s}{options.simulations}\n{'seed:':13s}{options.seed}")
     if not finished:
         click.echo(f"\nNo cell is finished in {folder.path}.")
         return
     hours = sum(saved.provenance["seconds"] for saved in finished) / 3600
-    click.echo(f"\n{len(finished)} cells are finished in {folder.path}: {hours:.2f} h.\n")
+    with _messages(kept=""):
+        in_all = len(chosen.cells(options))
+    click.echo(
+        f"\n{len(finished)} of {in_all} cells are finished in {folder.path}: {hours:.2f} h.\n"
+    )
     click.echo(findings.words)
     for table in tables:
         click.echo(f"\n{to_markdown(table)}", nl=False)
@@ -168,21 +174,29 @@ def report(output: Path, runs: Path) -> None:
     click.echo(page)
 
 
-def _tables(parts: Any) -> list[Any]:
-    """The tables among the parts, from top to bottom."""
-    from confide.report import Section, Table
+def _options(chosen: Any, quick: bool, asked: dict[str, Any]) -> Any:
+    """What was asked for; a refusal says of which experiment."""
+    levels = asked["levels"]
+    try:
+        if levels is not None:
+            levels = [_number(level) for level in levels]
+        start = chosen.quick if quick else chosen.whole
+        return start.shrunk(chosen.whole, **{**asked, "levels": levels})
+    except ValueError as error:
+        raise ValueError(f"{chosen.name}: {error}") from None
 
-    found = []
-    for part in parts:
-        if isinstance(part, Table):
-            found.append(part)
-        elif isinstance(part, Section):
-            found += _tables(part.parts)
-    return found
+
+def _number(level: str) -> float:
+    try:
+        return float(level)
+    except ValueError:
+        raise ValueError(f"A level is a number such as 0.8, got {level!r}.") from None
 
 
 def _folder(runs: Path, chosen: Any, quick: bool) -> Path:
-    return runs / (f"{chosen.name}-quick" if quick else chosen.name)
+    from confide.experiments.store import QUICK
+
+    return runs / (f"{chosen.name}{QUICK}" if quick else chosen.name)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """What of an experiment is run: sets, methods, levels and simulations, and the seed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,6 +39,16 @@ class Options:
             "seed": self.seed,
         }
 
+    def of_run(self, description: Mapping[str, Any]) -> "Options":
+        """These options as a run's folder describes them."""
+        return replace(
+            self,
+            simulations=description["simulations"],
+            levels=tuple(description["levels"]),
+            rows=tuple(description["rows"]),
+            seed=description["seed"],
+        )
+
     def shrunk(
         self,
         whole: "Options",
@@ -59,18 +69,31 @@ class Options:
         if levels is not None:
             if not whole.levels:
                 raise ValueError("This experiment has no levels to choose from.")
-            changes["levels"] = tuple(sorted({checked_level(level) for level in levels}))
+            changes["levels"] = tuple(sorted({_checked_level(level) for level in levels}))
+            if not changes["levels"]:
+                raise ValueError("Pass at least one level, as 0.8.")
         if simulations is not None:
             require_whole("simulations", simulations, "Pass for example 20.")
             changes["simulations"] = simulations
         if seed is not None:
+            if seed < 0:
+                raise ValueError(f"The seed must not be negative, got {seed}.")
             changes["seed"] = seed
         return replace(self, **changes)
+
+
+def _checked_level(level: float) -> float:
+    """A level that file names and columns can tell from its neighbours."""
+    if float(f"{checked_level(level):g}") != level:
+        raise ValueError(f"Levels have at most six digits, got {level!r}. Pass for example 0.95.")
+    return level
 
 
 def _chosen(what: str, asked: Sequence[str], there_are: tuple[str, ...]) -> tuple[str, ...]:
     if not there_are:
         raise ValueError(f"This experiment has no {what} to choose from.")
+    if not asked:
+        raise ValueError(f"Pass at least one of its {what}: {there_are}.")
     for name in asked:
         if name not in there_are:
             message = f"This experiment has no {name!r} among its {what}; it has {there_are}. "

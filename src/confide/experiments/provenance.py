@@ -7,7 +7,9 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-PACKAGES = ("confide", "jax", "jaxlib", "numpy", "pandas", "scikit-learn")
+PACKAGES = (
+    "confide", "equinox", "jax", "jaxlib", "numpy", "optax", "pandas", "scikit-learn", "scipy"
+)  # fmt: skip
 
 
 @cache  # the code that runs is that of the start
@@ -29,7 +31,10 @@ def _commit() -> str:
     try:
         tracked = _git(here, "ls-files", "--error-unmatch", Path(__file__).name)
         if tracked.returncode == 0:
-            return _git(here, "describe", "--always", "--dirty", "--abbrev=12").stdout.strip()
+            commit = _git(here, "describe", "--always", "--abbrev=12").stdout.strip()
+            # Unlike `describe --dirty`, this sees new files: an experiment is one.
+            changed = _git(here.parent, "status", "--porcelain", "--", ".").stdout.strip()
+            return f"{commit}-dirty" if changed else commit
     except OSError:  # no git on this machine
         pass
     return f"release {metadata.version('confide')}"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 METADATA = b"confide"
 RUN_FILE = "run.json"
 CELLS, LOCKS = "cells", "locks"
+# How the name of a small run's folder ends.
+QUICK = "-quick"
 
 
 class RunFolderError(ValueError):
@@ -46,8 +48,12 @@ class Saved:
     @property
     def frame(self) -> "pd.DataFrame":
         """The results."""
-        pq = require("pyarrow.parquet", "experiments")
-        return pq.read_table(self.path, partitioning=None).to_pandas()
+        pa, pq = (require(m, "experiments") for m in ("pyarrow", "pyarrow.parquet"))
+        try:
+            table = pq.read_table(self.path, partitioning=None, page_checksum_verification=True)
+        except (pa.ArrowException, OSError) as error:
+            raise RunFolderError(_not_finished(self.path, error)) from error
+        return table.to_pandas()
 
     @classmethod
     def from_file(cls, path: Path) -> "Saved":
@@ -58,9 +64,7 @@ class Saved:
             described = json.loads(written[METADATA])
             return cls(path, described["settings"], described["provenance"])
         except (pa.ArrowException, KeyError, ValueError) as error:
-            raise RunFolderError(
-                f"{path} is not a finished cell ({error}). Delete it, and it is run again."
-            ) from error
+            raise RunFolderError(_not_finished(path, error)) from error
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,16 @@ class RunFolder:
             )
         return described
 
+    def description_of(self, experiment: str) -> dict[str, Any]:
+        """The description, if it is of a run of this experiment."""
+        described = self.description
+        if described.get("experiment") != experiment:
+            raise RunFolderError(
+                f"{self.path} holds a run of {described.get('experiment')!r}, not of "
+                f"{experiment!r}. Choose another folder."
+            )
+        return described
+
     def path_of(self, cell: Cell) -> Path:
         """The cell's file."""
         return self.path / CELLS / f"{cell.name}.parquet"
@@ -132,8 +146,16 @@ class RunFolder:
         return Saved.from_file(path)
 
     def all_saved(self) -> list[Saved]:
-        """Every finished cell, in the order of their names."""
-        return [Saved.from_file(path) for path in sorted((self.path / CELLS).rglob("*.parquet"))]
+        """Every finished cell, in the order of their names; one that is there twice is refused."""
+        found: dict[str, Saved] = {}
+        for path in sorted((self.path / CELLS).rglob("*.parquet")):
+            saved = Saved.from_file(path)
+            other = found.setdefault(json.dumps(saved.settings, sort_keys=True), saved)
+            if other is not saved:
+                raise RunFolderError(
+                    f"{path} and {other.path} are the same cell. Delete one of them."
+                )
+        return list(found.values())
 
     @contextmanager
     def claimed(self, cell: Cell) -> Iterator[bool]:
@@ -160,8 +182,13 @@ def as_parquet(
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({METADATA: json.dumps(described).encode()})
     buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
+    pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
     return buffer.getvalue()
+
+
+def _not_finished(path: Path, error: Exception) -> str:
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return f"{path} is not a finished cell ({reason}). Delete it, and it is run again."
 
 
 def _foreign_files(path: Path) -> list[Path]:

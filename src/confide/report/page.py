@@ -68,6 +68,10 @@ class _Table:
     download: str
 
     @property
+    def has_marks(self) -> bool:
+        return tables.has_marks(self.table)
+
+    @property
     def columns(self) -> list[tuple[Column, bool]]:
         return list(zip(self.table.columns, self.numeric, strict=True))
 

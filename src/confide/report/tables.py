@@ -77,6 +77,11 @@ def to_csv(table: Table) -> str:
     return str(table.frame[list(table.sources)].to_csv(index=False, lineterminator="\n"))
 
 
+def has_marks(table: Table) -> bool:
+    """Whether some cell carries the mark."""
+    return any(cell.marked for row in cells(table) for cell in row)
+
+
 def to_markdown(table: Table) -> str:
     """What people see: caption, rows, and what the mark means."""
     numeric = [is_numeric(table, column) for column in table.columns]
@@ -86,7 +91,7 @@ def to_markdown(table: Table) -> str:
         *([_markdown(_with_mark(cell)) for cell in row] for row in cells(table)),
     ]
     rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    note = f"\n{MARK} {_markdown(table.mark)}\n" if table.mark else ""
+    note = f"\n{MARK} {_markdown(table.mark)}\n" if has_marks(table) else ""
     return f"{_markdown(table.caption)}\n\n{rows}\n{note}"
 
 

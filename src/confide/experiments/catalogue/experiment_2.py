@@ -188,10 +188,12 @@ def _section(
 ) -> Section:
     slug = variant.rsplit(maxsplit=1)[-1]
     laws = decay.set_index("source")
-    drawn = variances.assign(
+    # A difference may come out below zero by chance: it stays in the table.
+    drawn = variances[variances["variance"] > 0]
+    drawn = drawn.assign(
         fitted=[
             laws.loc[source, "constant"] * n ** -laws.loc[source, "exponent"]
-            for n, source in zip(variances["rows"], variances["source"], strict=True)
+            for n, source in zip(drawn["rows"], drawn["source"], strict=True)
         ]
     )
     return Section(
@@ -201,7 +203,7 @@ def _section(
                 f"experiment-2-{slug}",
                 f"Variance of one network's prediction against the number of training rows, "
                 f"networks {variant} ({epochs} epochs). Bars are standard errors; dashed: fitted "
-                "powers of N.",
+                "powers of N. Differences below zero are not drawn.",
                 lines_with_errors(
                     drawn,
                     x="rows",
@@ -226,7 +228,8 @@ def _section(
             ),
             Table(
                 f"experiment-2-decay-{slug}",
-                "How fast the variance falls: the exponent a of a law c / N^a.",
+                "How fast the variance falls: the exponent a of a law c / N^a. Larger training "
+                "sets hold the smaller ones; the errors take their variances as independent.",
                 decay,
                 [
                     Column("source"),
@@ -254,8 +257,8 @@ def _words(
         return [share]
     of_targets, of_training = laws.loc["random targets"], laws.loc["random training"]
     decay_in_words = (
-        f"  Their variance falls as N to the power -{of_targets['exponent']:.2f} ± "
+        f"  Their variance falls as N to the power {-of_targets['exponent']:.2f} ± "
         f"{of_targets['exponent_se']:.2f}, that of random training as "
-        f"-{of_training['exponent']:.2f} ± {of_training['exponent_se']:.2f}."
+        f"{-of_training['exponent']:.2f} ± {of_training['exponent_se']:.2f}."
     )
     return [share, decay_in_words]

@@ -156,8 +156,8 @@ def _table(summary: "pd.DataFrame") -> Table:
             "ratio",
             "finite data / noise",
             ".2g",
-            help="classical over aleatoric variance at the points, median over data sets; an "
-            "honest fit has about parameters / rows, far below 1",
+            help="classical over aleatoric variance at the points, median over data sets: far "
+            "below 1 where rows are many and networks small",
         ),
         Column("simulations", "data sets", "d"),
     ]

@@ -9,14 +9,16 @@ import numpy as np
 from confide.experiments.coverage.contenders import CONTENDERS, DESCRIBED, PUBLISHED
 from confide.experiments.coverage.study import Judged
 from confide.experiments.printed import printed_numbers
-from confide.metrics import unbiased_brier_score
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # A number differs from print when it is farther from it than this share, rounding allowed for.
 FAR = 0.2
-FAR_IN_WORDS = "more than 20 % from print, beyond what its rounding explains"
+MARK_IN_WORDS = (
+    "of ours: more than 20 % from print, beyond what its rounding explains; of print: cannot be "
+    "what its column says, so it is not compared with"
+)
 
 
 def in_numbers(entries: Sequence[Judged]) -> "pd.DataFrame":
@@ -45,7 +47,6 @@ def in_numbers(entries: Sequence[Judged]) -> "pd.DataFrame":
                     "brier": coverage.brier,
                     "brier_se": coverage.brier_se,
                     "brier_attainable": coverage.brier_attainable,
-                    "brier_unbiased": _unbiased(coverage.held, coverage.confidence_level),
                     "width": float(widths.mean()),
                     "width_se": standard_error(widths),
                     "rmse": rmse,
@@ -67,24 +68,26 @@ def beside_print(
         keys: what tells rows apart: "set", "condition", "method", or some of them.
 
     Returns:
-        For each quantity q: `q_print`, `q_published` and `q_described` with their `_se`,
-        `q_ratio` of what was published to print, and `q_far` where that is far from 1. A method
-        whose two variants are the same has its numbers in both places.
+        For each quantity q: `q_print`, `q_slip` where print cannot be what its column says,
+        `q_published` and `q_described` with their `_se`, `q_ratio` of what was published to print,
+        and `q_far` where that is far from 1. A slip is not compared with. A method whose two
+        variants are the same has its numbers in both places.
     """
     import pandas as pd
 
     kind, level = numbers["kind"].iloc[0], numbers["confidence_level"].iloc[0]
     rows = numbers[list(keys)].drop_duplicates().reset_index(drop=True)
     print_ = printed_numbers()
-    print_ = print_[(print_["table"] == table) & (print_["slip"] == "")]
+    print_ = print_[print_["table"] == table]
     print_ = print_.rename(columns={"variant": "condition"})
     matching = [key for key in keys if key != "condition" or (print_["condition"] != "").any()]
     for quantity in quantities:
         found = print_[print_["quantity"] == quantity]
         if quantity != "rmse":
             found = found[(found["kind"] == kind) & (found["confidence_level"] == level)]
-        found = found[[*matching, "value", "last_digit"]]
+        found = found.assign(**{f"{quantity}_slip": found["slip"] != ""})
         found = found.rename(columns={"value": f"{quantity}_print"})
+        found = found[[*matching, f"{quantity}_print", "last_digit", f"{quantity}_slip"]]
         rows = rows.merge(found, on=matching, how="left")
         for variant, name in ((PUBLISHED, "published"), (DESCRIBED, "described")):
             ours = of_variant(numbers, variant)
@@ -92,7 +95,9 @@ def beside_print(
                 columns={quantity: f"{quantity}_{name}", f"{quantity}_se": f"{quantity}_{name}_se"}
             )
             rows = rows.merge(ours, on=list(keys), how="left")
-        ours, value = rows[f"{quantity}_published"], rows[f"{quantity}_print"]
+        slip = rows[f"{quantity}_slip"].eq(other=True)  # False also where nothing is printed
+        rows[f"{quantity}_slip"] = slip
+        ours, value = rows[f"{quantity}_published"], rows[f"{quantity}_print"].mask(slip)
         rows[f"{quantity}_ratio"] = ours / value
         distance = (ours - value).abs() - rows.pop("last_digit") / 2
         rows[f"{quantity}_far"] = (distance > FAR * value).fillna(value=False)
@@ -111,7 +116,3 @@ def of_variant(numbers: "pd.DataFrame", variant: str) -> "pd.DataFrame":
     n_variants = Counter(contender.method for contender in CONTENDERS)
     alone = [method for method, n in n_variants.items() if n == 1]
     return numbers[(numbers["variant"] == variant) | numbers["method"].isin(alone)]
-
-
-def _unbiased(held: np.ndarray, level: float) -> float:
-    return float("nan") if len(held) < 2 else unbiased_brier_score(held, level)

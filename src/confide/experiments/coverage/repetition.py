@@ -82,7 +82,7 @@ def _words(numbers: "pd.DataFrame") -> str:
         index=["set", "condition", "kind", "confidence_level"], columns="method", values="brier"
     )
     if not {"BDE", "DE"} <= set(scores):
-        return f"Brier scores of {', '.join(scores)}, as described and as published."
+        return _from_first_to_last(of_variant(numbers, DESCRIBED))
     better = [
         f"{(each['BDE'] < each['DE']).sum()} of {len(each)} comparisons of {kind} intervals"
         for kind, each in scores.dropna().groupby(level="kind")
@@ -91,3 +91,18 @@ def _words(numbers: "pd.DataFrame") -> str:
         f"BDE as described has a lower Brier score than DE in {' and in '.join(better)} (sets, "
         "conditions and levels)."
     )
+
+
+def _from_first_to_last(numbers: "pd.DataFrame") -> str:
+    """How the confidence intervals of one method change with the condition."""
+    level = min(numbers["confidence_level"], key=lambda each: abs(each - 0.8))
+    shown = numbers[(numbers["kind"] == "confidence") & (numbers["confidence_level"] == level)]
+    if shown.empty:
+        return "No confidence intervals yet."
+    said = [
+        f"{row['condition']}: width {row['width']:.3g}, Brier score {row['brier']:.2g} ± "
+        f"{row['brier_se']:.1g}"
+        for _, row in shown.iterrows()
+    ]
+    method = shown["method"].iloc[0]
+    return f"{100 * level:g} % confidence intervals of {method} as described: {'; '.join(said)}."

@@ -17,7 +17,7 @@ from confide.experiments.cell import Cell
 from confide.experiments.coverage.contenders import Contender
 from confide.experiments.options import Options
 from confide.experiments.simulated import blocks_of, n_rows_of, seeds_of, twin_of
-from confide.experiments.store import Saved
+from confide.experiments.store import RunFolderError, Saved
 from confide.laboratory import Answers, simulated_answers
 from confide.laboratory.coverage_check import coverages_of
 from confide.laboratory.report import Coverage
@@ -148,7 +148,6 @@ class Judged:
         coverages: how its intervals did.
         true_mean: the true function at the test rows.
         true_std: the true standard deviation of the noise there.
-        seconds: how long its cells took, all cores together.
     """
 
     settings: Mapping[str, Any]
@@ -156,7 +155,6 @@ class Judged:
     coverages: tuple[Coverage, ...]
     true_mean: Float64[np.ndarray, " row"]
     true_std: Float64[np.ndarray, " row"]
-    seconds: float
 
     @property
     def n_simulations(self) -> int:
@@ -188,6 +186,9 @@ def _judged(cells: list[Saved]) -> Judged:
 
     cells = sorted(cells, key=lambda saved: saved.settings["simulations"])
     frame = pd.concat([saved.frame for saved in cells], ignore_index=True)
+    if frame.duplicated(["simulation", "row"]).any():
+        names = ", ".join(str(saved.path) for saved in cells)
+        raise RunFolderError(f"These cells hold the same simulations: {names}. Delete some.")
     n_simulations = frame["simulation"].nunique()
     arrays = {name: frame[name].to_numpy().reshape(n_simulations, -1) for name in frame}
     settings = cells[0].settings
@@ -210,7 +211,6 @@ def _judged(cells: list[Saved]) -> Judged:
         tuple(coverages),
         arrays["true_mean"][0],
         arrays["true_std"][0],
-        sum(saved.provenance["cpu_seconds"] for saved in cells),
     )
 
 

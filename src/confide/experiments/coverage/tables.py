@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from confide.experiments.coverage.comparison import FAR_IN_WORDS, beside_print
+from confide.experiments.coverage.comparison import MARK_IN_WORDS, beside_print
 from confide.report import Column, Table
 
 if TYPE_CHECKING:
@@ -39,7 +39,13 @@ def table_beside_print(
     for quantity in quantities:
         title = QUANTITIES[quantity]
         columns += [
-            Column(f"{quantity}_print", f"{title}: print", ".3g", help="as the paper prints it"),
+            Column(
+                f"{quantity}_print",
+                f"{title}: print",
+                ".3g",
+                marked=f"{quantity}_slip",
+                help="as the paper prints it",
+            ),
             Column(
                 f"{quantity}_published",
                 f"{title}: ours as published",
@@ -57,7 +63,7 @@ def table_beside_print(
                 help="the method as its inventors describe it: confide's default",
             ),
         ]
-    return Table(name, caption, frame, columns, mark=FAR_IN_WORDS)
+    return Table(name, caption, frame, columns, mark=MARK_IN_WORDS)
 
 
 def table_of_all(
