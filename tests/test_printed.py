@@ -65,7 +65,7 @@ SPOTS = [
 SLIPS = {
     *(("benchresults", "yacht", "prediction", method) for method in ("BDE", "DE", "QDE", "CD")),
     *(("benchresults", "power", "prediction", method) for method in ("BDE", "DE", "CD")),
-    *(("benchresults", "naval", "confidence", method) for method in ("BDE", "DE", "NB")),
+    *(("benchresults", "naval", "confidence", method) for method in ("BDE", "DE", "NB", "CD")),
     *(("bench-regularisation", "energy", "prediction", method) for method in ("BDE", "DE")),
     *(("bench-different-noise", "boston", "confidence", method) for method in ("BDE", "DE")),
 }
