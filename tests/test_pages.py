@@ -21,17 +21,19 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+# Milliseconds: a busy machine is slow, not wrong.
+PATIENCE = 120_000
 ALL_DRAWN = "[...document.querySelectorAll('figure.chart')].every(f => f.dataset.drawnAt)"
 WIDTHS = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
 
 
 def until(page, expression):
     """Waits for it; from outside, as the page's policy forbids what would wait inside."""
-    for _ in range(200):
+    for _ in range(PATIENCE // 50):
         if page.evaluate(expression):
             return
         page.wait_for_timeout(50)
-    pytest.fail(f"{expression} did not become true in ten seconds")
+    pytest.fail(f"{expression} did not become true in {PATIENCE / 1000:g} seconds")
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +60,7 @@ def visit(browser, address):
     def open_page(width=1280, scheme="light", to=address):
         page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         opened.append(page)
+        page.set_default_timeout(PATIENCE)
         seen = SimpleNamespace(page=page, complaints=[], requests=[])
         page.on("console", lambda message: seen.complaints.append(message.text))
         page.on("pageerror", lambda error: seen.complaints.append(str(error)))
