@@ -26,7 +26,7 @@ from confide.experiments import (
     document_of,
     runs_in,
 )
-from confide.experiments.catalogue import assumptions, experiment_2, overfitting
+from confide.experiments.catalogue import assumptions, experiment_1, experiment_2, overfitting
 from confide.experiments.coverage import (
     CONTENDERS,
     Condition,
@@ -538,3 +538,10 @@ def test_the_experiment_that_the_documentation_adds_runs_and_is_reported(tmp_pat
     means = pd.read_csv(tmp_path / "report" / "tables" / "means.csv")["mean"]
     # Of 4000 squares, each with variance 2.
     assert means.mean() == pytest.approx(1, abs=4 * np.sqrt(2 / 4000))
+
+
+def test_a_difference_counts_as_clear_beyond_two_standard_errors():
+    ours, other = pd.Series([0.1, 0.1], ["a", "b"]), pd.Series([0.12, 0.2], ["a", "b"])
+    errors = pd.DataFrame({"BDE": 0.01, "DE": 0.01}, index=["a", "b"])
+    words = experiment_1._counted("DE", ours, other, errors)
+    assert words == "DE on 2 of 2 (1 by more than two standard errors)"

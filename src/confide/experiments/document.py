@@ -87,6 +87,7 @@ def _provenance(finished: Sequence[Saved]) -> dict[str, str]:
         **{
             name: _listed({source[name] for source in sources if name in source})
             for name in ("python", *PACKAGES)
+            if any(name in source for source in sources)
         },
         "cores": _listed({source["cores"] for source in sources}),
         "seeds": _listed({str(saved.settings["seed"]) for saved in finished}),
