@@ -11,17 +11,9 @@ from jaxtyping import Float, Float64
 from sklearn.model_selection import train_test_split
 
 from confide.datasets import load
-from confide.named import Named
 from confide.randomness import key_from
-from confide.simulate import NOISE_LAWS, NetworkTruth, RandomForestTruth, Truth
+from confide.simulate import NOISE_LAWS, TWINS, Truth
 
-TRUTHS: Named[Any] = Named(
-    "truth",
-    {
-        "random_forest": RandomForestTruth.from_data,
-        "network": lambda X, y, noise: NetworkTruth.from_data(X, y, random_state=0, noise=noise),
-    },
-)
 # The published split: a fifth of the rows are held out, the same in every simulation.
 TEST_SIZE, SPLIT_SEED = 0.2, 1
 
@@ -53,7 +45,7 @@ def twin_of(
     X_train, X_test, y_train, _ = train_test_split(
         data.X, data.y, test_size=test_size, random_state=SPLIT_SEED
     )
-    fitted = TRUTHS[truth](data.X, data.y, noise=NOISE_LAWS[noise])
+    fitted = TWINS[truth](data.X, data.y, noise=NOISE_LAWS[noise])
     return Twin(X_train, X_test, y_train, fitted)
 
 

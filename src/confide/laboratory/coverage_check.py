@@ -1,6 +1,6 @@
 """Would these intervals cover on data like mine? The check on a simulated twin."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,19 +16,10 @@ from confide.laboratory.report import Coverage, CoverageReport
 from confide.laboratory.simulations import Answers, Table, simulated_answers, work
 from confide.methods.settings import require_whole
 from confide.metrics import covered, pointwise_mean_width
-from confide.named import Named
 from confide.prediction import checked_level
 from confide.progress import progress_bar
 from confide.randomness import key_from
-from confide.simulate import NetworkTruth, RandomForestTruth, Truth
-
-TWINS: Named[Callable[[Table, np.ndarray], Truth]] = Named(
-    "twin",
-    {
-        "random_forest": RandomForestTruth.from_data,
-        "network": lambda X, y: NetworkTruth.from_data(X, y, random_state=0),
-    },
-)
+from confide.simulate import TWINS, Truth
 
 
 def coverage_check(

@@ -26,11 +26,13 @@ from confide.simulate.noise import (
 )
 from confide.simulate.random_forest import RandomForestTruth
 from confide.simulate.truth import Truth
+from confide.simulate.twins import TWINS
 
 __all__ = [
     "ANALYTIC_TRUTHS",
     "GAUSSIAN",
     "NOISE_LAWS",
+    "TWINS",
     "AnalyticTruth",
     "Borehole",
     "Branin",

@@ -73,8 +73,6 @@ def beside_print(
         and `q_far` where that is far from 1. A slip is not compared with. A method whose two
         variants are the same has its numbers in both places.
     """
-    import pandas as pd
-
     kind, level = numbers["kind"].iloc[0], numbers["confidence_level"].iloc[0]
     rows = numbers[list(keys)].drop_duplicates().reset_index(drop=True)
     print_ = printed_numbers()
@@ -101,7 +99,7 @@ def beside_print(
         rows[f"{quantity}_ratio"] = ours / value
         distance = (ours - value).abs() - rows.pop("last_digit") / 2
         rows[f"{quantity}_far"] = (distance > FAR * value).fillna(value=False)
-    return pd.DataFrame(rows)
+    return rows
 
 
 def standard_error(values: np.ndarray) -> float:
