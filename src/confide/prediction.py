@@ -33,6 +33,10 @@ class Prediction:
             where it is not told apart.
         n_members: the number of members.
         without_confidence: why there is no confidence interval, and what to do.
+        novelty: for each row the p-value of its being like the training data, or None where it was
+            not asked for; intervals of rows with a small one cannot be trusted.
+        uncalibrated: the same prediction before its intervals were calibrated, or None where they
+            were not.
     """
 
     mean: Row
@@ -48,6 +52,8 @@ class Prediction:
         "tells how far training by chance has moved it. Ask for kind='prediction', or fit with "
         "`n_members` of 2 or more."
     )
+    novelty: Row | None = None
+    uncalibrated: "Prediction | None" = None
 
     def __len__(self) -> int:
         return len(self.mean)

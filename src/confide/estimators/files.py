@@ -15,11 +15,14 @@ from safetensors.numpy import save as to_bytes
 from confide.arrays import Arrays
 from confide.atomic import write_atomically
 from confide.errors import ModelFileError
+from confide.estimators.attachment import Attachment
 from confide.estimators.base import EnsembleRegressor
 from confide.estimators.regressors import ESTIMATORS
 
 FORMAT = "confide model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+# What a fit may leave beside the networks, each kept under its name.
+ATTACHMENTS: dict[str, type[Attachment]] = {}
 
 
 def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -> None:
@@ -35,6 +38,11 @@ def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -
         "feature_names": None if names is None else [str(name) for name in names],
     }
     arrays = estimator.method.to_arrays(estimator.fitted_)
+    header["attachments"] = {}
+    for name in ATTACHMENTS:
+        if (attachment := getattr(estimator, f"{name}_", None)) is not None:
+            header["attachments"][name], its_arrays = attachment.to_file()
+            arrays |= {f"{name}.{key}": array for key, array in its_arrays.items()}
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header["sha256"] = _checksum(header, contiguous)
     write_atomically(Path(path), to_bytes(contiguous, {"header": json.dumps(header)}))
@@ -55,6 +63,8 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
         estimator = _estimator_class(header)(**_parameters(header, arrays))
         n_features = _n_features(header)
         estimator.fitted_ = estimator.method.from_arrays(arrays, estimator.settings(), n_features)
+        for name, attachment in _attachments(header, arrays):
+            setattr(estimator, f"{name}_", attachment)
         _refuse_altered(header, arrays)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ModelFileError(
@@ -100,6 +110,20 @@ def _checked_header(path: Path, text: str) -> dict[str, Any]:
             "newer one."
         )
     return header
+
+
+def _attachments(header: dict[str, Any], arrays: Arrays) -> Iterator[tuple[str, Attachment]]:
+    said = header["attachments"]
+    for name in said:
+        if name not in ATTACHMENTS:
+            raise ValueError(f"it has an unknown part {str(name)[:40]!r}")
+    for name, kind in ATTACHMENTS.items():
+        if name in said:
+            prefix = f"{name}."
+            its_arrays = {
+                k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)
+            }
+            yield name, kind.from_file(said[name], its_arrays)
 
 
 def _refuse_altered(header: dict[str, Any], arrays: Arrays) -> None:
