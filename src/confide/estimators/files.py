@@ -28,7 +28,7 @@ ATTACHMENTS: dict[str, type[Attachment]] = {}
 def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -> None:
     """Writes a fitted estimator."""
     names = getattr(estimator, "feature_names_in_", None)
-    header = {
+    header: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "confide_version": version("confide"),
