@@ -1,0 +1,1 @@
+"""From a file to a page: what the commands do, as functions."""
