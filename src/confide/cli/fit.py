@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from confide.cli.arguments import (
-    FILE_HELP,
     force_option,
     json_option,
     output_option,
@@ -16,7 +15,8 @@ from confide.cli.arguments import (
     table_argument,
     target_option,
 )
-from confide.cli.messages import messages, usage_errors
+from confide.cli.messages import messages, refusals
+from confide.errors import TargetError
 
 if TYPE_CHECKING:
     from confide.workflow import FittedTable
@@ -86,7 +86,7 @@ def fit(
     the prediction intervals are then calibrated on them.
     """
     refuse_output(output, force)
-    with messages(), usage_errors():
+    with messages(), refusals(TargetError):
         from confide import BootstrappedDeepEnsembleRegressor
         from confide.cli.session import compiled_before
         from confide.tables import TableFile
