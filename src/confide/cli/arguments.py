@@ -8,26 +8,14 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-FILE_HELP = "FILE is CSV, TSV, Parquet or Arrow, also compressed (.gz); - is standard input."
-
-
 class TablePath(click.ParamType):
     """A file of a table, or - for standard input."""
 
     name = "file"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | Path:
+    def convert(self, value: Any, *_: Any) -> str | Path:
         """The path; whether it can be read is found out by reading it."""
-        if value == "-":
-            return "-"
-        path = Path(value)
-        if not path.exists():
-            from confide.tables import nearest_file
-
-            self.fail(f"There is no file {value!r}. {nearest_file(path)}".rstrip(), param, ctx)
-        return path
+        return value if value == "-" else Path(value)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str

@@ -11,7 +11,7 @@ from jaxtyping import Float64
 
 from confide.estimators import EnsembleRegressor, TrainingTable
 from confide.workflow.rows import fingerprints, set_aside
-from confide.workflow.target import refuse_missing, take_target
+from confide.workflow.target import known_rows, take_target
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,14 +66,7 @@ def fit_table(
         ValueError: the table cannot be learnt from.
     """
     notes: list[str] = []
-    features, y = take_target(table, target)
-    refuse_missing(y, target)
-    known = ~np.isnan(y)
-    if not known.all():
-        notes.append(
-            f"{_rows(np.sum(~known))} of {len(y):,} dropped: the target {target!r} is missing there."
-        )
-        features, y = features.filter(known), y[known]
+    features, y = known_rows(*take_target(table, target), target, notes)
     with _kept_warnings(notes):
         aside = _aside(features, y, hold_out, seed)
         trained = features.filter(~aside), y[~aside]
@@ -129,6 +122,3 @@ def _kept_warnings(notes: list[str]) -> Iterator[None]:
         yield
     notes.extend(dict.fromkeys(str(warning.message) for warning in caught))
 
-
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n:,} rows"

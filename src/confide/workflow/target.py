@@ -42,13 +42,28 @@ def take_target(table: "pa.Table", target: str) -> Taken:
     return Taken(table.drop_columns([target]), y)
 
 
-def refuse_missing(y: Float64[np.ndarray, " row"], target: str) -> None:
-    """Refuses a target that is nowhere known."""
-    if np.isnan(y).all():
+def known_rows(
+    features: "pa.Table", y: Float64[np.ndarray, " row"], target: str, notes: list[str]
+) -> Taken:
+    """The rows whose target is known; a note says how many are dropped.
+
+    Raises:
+        TargetError: the target is nowhere known.
+    """
+    known = ~np.isnan(y)
+    if len(y) == 0:
+        raise TargetError("The table has a header and no rows: there is nothing to learn from.")
+    if not known.any():
         raise TargetError(
             f"The target {target!r} is missing in all {len(y)} rows: there is nothing to learn "
             "from. Choose another column."
         )
+    if known.all():
+        return Taken(features, y)
+    n_dropped = int(np.sum(~known))
+    rows = "1 row" if n_dropped == 1 else f"{n_dropped:,} rows"
+    notes.append(f"{rows} of {len(y):,} left out: the target {target!r} is missing there.")
+    return Taken(features.filter(known), y[known])
 
 
 def _numbers(column: "pa.ChunkedArray", target: str) -> Float64[np.ndarray, " row"]:
