@@ -36,23 +36,28 @@ class Description:
         """Its attributes."""
         return dict(vars(self))
 
-    def __str__(self) -> str:
-        """In lines for people."""
+    @property
+    def facts(self) -> dict[str, str]:
+        """One line each: what it is and how it was made."""
         rows = self.rows or {}
         facts = {
             "method": self.method,
             "predicts": self.target or "a target without a name",
             "fitted to": self.file or "data in Python",
             "rows": ", ".join(f"{n:,} {what}" for what, n in rows.items()),
-            "intervals": (
-                f"prediction intervals calibrated on {self.calibrated_on:,} rows"
+            "prediction intervals": (
+                f"calibrated on {self.calibrated_on:,} rows"
                 if self.calibrated_on
                 else "not calibrated"
             ),
             **{name: _short(value) for name, value in self.settings.items()},
         }
-        width = max(map(len, facts)) + 2
-        lines = [f"{name + ':':{width}}{value}" for name, value in facts.items() if value != ""]
+        return {name: fact for name, fact in facts.items() if fact}
+
+    def __str__(self) -> str:
+        """In lines for people."""
+        width = max(map(len, self.facts)) + 2
+        lines = [f"{name + ':':{width}}{fact}" for name, fact in self.facts.items()]
         lines += ["", f"{len(self.columns)} columns:"]
         wide = max((len(column["name"]) for column in self.columns), default=0)
         lines += [f"  {c['name']:{wide}}  {c['kind']}" for c in self.columns]

@@ -69,3 +69,36 @@ def page_inputs(
         warnings=[*description.notes, *notes],
         settings=_settings(model, file),
     )
+
+
+def _status(
+    model: EnsembleRegressor, features: "pa.Table", y: Float64[np.ndarray, " row"] | None
+) -> list[str]:
+    """What the model has to do with each row; without a target a row cannot be known again."""
+    found = np.full(features.num_rows, NEW, dtype="<U13")
+    if y is not None and model.training_table_ is not None:
+        known = np.isfinite(y)
+        encoded = model.encoder_.encode(features.filter(known))
+        found[known] = status(fingerprints(encoded, y[known]), model)
+    return found.tolist()
+
+
+def _advice(
+    prediction: Prediction, confidence_level: float
+) -> "tuple[str | None, pd.DataFrame | None]":
+    try:
+        explanation = prediction.explain(confidence_level)
+    except NoSuchIntervalError:
+        return None, None
+    return str(explanation), explanation.levers
+
+
+def _settings(model: EnsembleRegressor, file: str) -> dict[str, str]:
+    description = described(model)
+    kinds = [column["kind"] for column in description.columns]
+    return {
+        "table": file or "given in Python",
+        **description.facts,
+        "columns": ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)),
+        "confide": version("confide"),
+    }
