@@ -18,8 +18,10 @@ if TYPE_CHECKING:
         QualityDrivenEnsembleRegressor,
         load,
     )
+    from confide.explanation import Explanation
     from confide.laboratory import CoverageReport, coverage_check
     from confide.learners import TrainingDivergedError
+    from confide.overfitting import OverfittingCheck, overfitting_check
     from confide.prediction import Prediction
 
     __version__: str
@@ -29,9 +31,11 @@ __all__ = [
     "ConcreteDropoutRegressor",
     "CoverageReport",
     "DeepEnsembleRegressor",
+    "Explanation",
     "ModelFileError",
     "NaiveBootstrapRegressor",
     "NoSuchIntervalError",
+    "OverfittingCheck",
     "Prediction",
     "QualityDrivenEnsembleRegressor",
     "TrainingDivergedError",
@@ -39,6 +43,7 @@ __all__ = [
     "coverage_check",
     "enable_compilation_cache",
     "load",
+    "overfitting_check",
 ]
 
 _HOMES = {
@@ -52,8 +57,10 @@ _HOMES = {
         "QualityDrivenEnsembleRegressor",
         "load",
     ],
+    "explanation": ["Explanation"],
     "laboratory": ["CoverageReport", "coverage_check"],
     "learners": ["TrainingDivergedError"],
+    "overfitting": ["OverfittingCheck", "overfitting_check"],
     "prediction": ["Prediction"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
