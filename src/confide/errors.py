@@ -14,6 +14,18 @@ class ModelFileError(ValueError):
     """A file that is not a model this version of confide can read."""
 
 
+class TableFileError(ValueError):
+    """A file of a table that cannot be read, or a name that is no table's."""
+
+
+class WouldOverwriteError(FileExistsError):
+    """A file is there already, and nothing said that it may go."""
+
+
+class NoRoomError(OSError):
+    """The disk is full."""
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a setting is a real number; True and False are not meant as numbers."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
