@@ -22,6 +22,18 @@ class TableMismatchError(ValueError):
     """A table that does not have the columns a model was trained on."""
 
 
+class TableFileError(ValueError):
+    """A file of a table that cannot be read, or a name that is no table's."""
+
+
+class WouldOverwriteError(FileExistsError):
+    """A file is there already, and nothing said that it may go."""
+
+
+class NoRoomError(OSError):
+    """The disk is full."""
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a setting is a real number; True and False are not meant as numbers."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
