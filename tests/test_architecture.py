@@ -13,7 +13,7 @@ SOURCE = Path(confide.__file__).parent
 # Each concept may import those before it; concepts on one line do not know each other.
 LAYERS = [
     {"arrays", "atomic", "compilation", "errors", "extras", "randomness"},
-    {"named"},
+    {"encoding", "named"},
     {"uncertainty", "metrics", "learners", "standardise", "datasets"},
     {"bootstrap", "prediction", "progress"},
     {"methods", "plot", "report"},
