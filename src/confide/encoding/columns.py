@@ -344,9 +344,10 @@ def fitted_column(source: Source) -> Column:
 
 def column_from_json(said: Any) -> Column:
     """A column from a model file, checked."""
-    if not isinstance(said, dict) or said.get("kind") not in KINDS:
+    kind = said.get("kind") if isinstance(said, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError("a column is of no known kind")
-    column = KINDS[said["kind"]].from_json(said)
+    column = KINDS[kind].from_json(said)
     if set(said) != {"kind", *(field.name for field in fields(column))}:
         raise ValueError("a column has facts that its kind has not")
     return column

@@ -150,7 +150,10 @@ def _in_words(unseen: Unseen) -> str:
     listed = []
     for column, counts in unseen.items():
         most = sorted(counts.items(), key=lambda item: -item[1])
-        words = [f"{'missing' if v is None else repr(v)} ({n} rows)" for v, n in most[:5]]
+        words = [
+            f"{'missing' if value is None else repr(value)} ({count} row{'s' * (count > 1)})"
+            for value, count in most[:5]
+        ]
         rest = [f"{len(most) - 5} more"] if len(most) > 5 else []
         listed.append(f"{column}: {', '.join(words + rest)}")
     return (
