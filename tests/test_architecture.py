@@ -12,8 +12,8 @@ import confide
 SOURCE = Path(confide.__file__).parent
 # Each concept may import those before it; concepts on one line do not know each other.
 LAYERS = [
-{"arrays", "compilation", "errors", "extras", "randomness"},
-    {"atomic", "named"},
+    {"arrays", "compilation", "errors", "extras", "randomness"},
+    {"atomic", "encoding", "named"},
     {"uncertainty", "metrics", "learners", "standardise", "datasets", "tables"},
     {"explanation"},
     {"bootstrap", "prediction", "progress"},

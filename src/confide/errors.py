@@ -34,6 +34,25 @@ class NoRoomError(OSError):
     """The disk is full."""
 
 
+class LeftOutColumnWarning(UserWarning):
+    """Columns of the training table that the networks do not see."""
+
+
+class UnseenValueWarning(UserWarning):
+    """Rows with values that training did not have.
+
+    Attributes:
+        unseen: for each column that has some, how often each value came; None counts missing ones.
+    """
+
+    def __init__(self, message: str, unseen: dict[str, dict[str | None, int]]) -> None:
+        super().__init__(message)
+        self.unseen = unseen
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.args[0], self.unseen)
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a setting is a real number; True and False are not meant as numbers."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -51,7 +51,10 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         """Trains the ensemble.
 
         Args:
-            X: a table of numbers: NumPy, pandas or polars. It need not be scaled.
+            X: a table of pandas, polars or pyarrow, or an array of numbers. It need not be scaled.
+                The columns of a table may be numbers, categories, text, dates, times, durations
+                or truths, with missing values: `confide.encoding.Encoder` says what becomes of
+                them. Those of no use are left out with a `LeftOutColumnWarning`.
             y: one number for each row.
             sample_weight: weight of each row's loss; only ratios matter, and a row of weight
                 zero is left out.
@@ -89,7 +92,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         `max_epochs="auto"`, the epochs are chosen once, from the first data set, for all.
 
         Args:
-            X: a table of numbers, the same for all.
+            X: a table or an array, as for `fit`, the same for all.
             targets: one row of targets for each data set.
             random_states: a seed for each data set.
             progress: called with the number of member-epochs just finished.
@@ -189,7 +192,11 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         return self.get_prediction(X).quantiles(quantiles)
 
     def get_prediction(self, X: ArrayLike) -> Prediction:
-        """All that the ensemble says about some rows, computed once."""
+        """All that the ensemble says about some rows, computed once.
+
+        Categories that training did not have count as none of the known ones, and missing values
+        as the median; an `UnseenValueWarning` says which, and how often.
+        """
         check_is_fitted(self, "fitted_")
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
             prediction = self.method.predict(self.fitted_, checked_X(self, X))
@@ -208,7 +215,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
     def adopt(self, checked: "EnsembleRegressor", fitted: Any) -> "EnsembleRegressor":
         """All that a fit leaves, in one go: one that fails half-way changes nothing."""
-        for name in ("n_features_in_", "feature_names_in_", "epochs_"):
+        for name in ("n_features_in_", "feature_names_in_", "encoder_", "epochs_"):
             if hasattr(checked, name):
                 setattr(self, name, getattr(checked, name))
             elif hasattr(self, name):
