@@ -15,7 +15,7 @@ LAYERS = [
     {"arrays", "atomic", "compilation", "errors", "extras", "randomness"},
     {"named"},
     {"uncertainty", "metrics", "learners", "standardise", "datasets"},
-    {"bootstrap", "prediction", "progress"},
+    {"bootstrap", "novelty", "prediction", "progress"},
     {"methods", "plot", "report"},
     {"estimators"},
     {"simulate"},

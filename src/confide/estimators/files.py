@@ -18,11 +18,16 @@ from confide.errors import ModelFileError
 from confide.estimators.attachment import Attachment
 from confide.estimators.base import EnsembleRegressor
 from confide.estimators.regressors import ESTIMATORS
+from confide.novelty import Novelty
+from confide.uncertainty import Calibration
 
 FORMAT = "confide model"
 FORMAT_VERSION = 2
 # What a fit may leave beside the networks, each kept under its name.
-ATTACHMENTS: dict[str, type[Attachment]] = {}
+ATTACHMENTS: dict[str, type[Attachment]] = {
+    "calibration": Calibration,
+    "novelty": Novelty,
+}
 
 
 def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -> None:
@@ -65,6 +70,7 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
         estimator.fitted_ = estimator.method.from_arrays(arrays, estimator.settings(), n_features)
         for name, attachment in _attachments(header, arrays):
             setattr(estimator, f"{name}_", attachment)
+        _refuse_foreign_novelty(estimator)
         _refuse_altered(header, arrays)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ModelFileError(
@@ -124,6 +130,12 @@ def _attachments(header: dict[str, Any], arrays: Arrays) -> Iterator[tuple[str, 
                 k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)
             }
             yield name, kind.from_file(said[name], its_arrays)
+
+
+def _refuse_foreign_novelty(estimator: EnsembleRegressor) -> None:
+    novelty, standardiser = estimator.novelty_, estimator.fitted_.standardiser
+    if novelty is not None and len(novelty.weights) != len(standardiser.x_mean):
+        raise ValueError("novelty's reference rows have other columns than the networks")
 
 
 def _refuse_altered(header: dict[str, Any], arrays: Arrays) -> None:
