@@ -71,23 +71,6 @@ def refuse_answers_that_are_not_numbers(prediction: Prediction) -> None:
         )
 
 
-def checked_calibration_targets(y: ArrayLike, n_rows: int) -> Rows:
-    """Finite targets, one for each row."""
-    _refuse_odd_targets(y)
-    targets = np.asarray(y, np.float64).reshape(-1)
-    if len(targets) != n_rows:
-        raise ValueError(
-            f"`y_cal` must have one target for each of the {n_rows} rows of `X_cal`, got "
-            f"{len(targets)}. Were rows of only one of them dropped?"
-        )
-    if not np.isfinite(targets).all():
-        row = int(np.argmin(np.isfinite(targets)))
-        raise ValueError(
-            f"`y_cal` must be finite, but row {row} of it is {targets[row]}. Drop those rows."
-        )
-    return targets
-
-
 def checked_X(estimator: BaseEstimator, X: ArrayLike) -> Table:
     """Rows that have the columns of the training data."""
     return _with_advice(estimator, X, dtype=(np.float64, np.float32), reset=False)

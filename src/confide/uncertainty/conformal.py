@@ -159,7 +159,9 @@ class Calibration:
     def __post_init__(self) -> None:
         self.sorted_scores.flags.writeable = False
 
-    def __len__(self) -> int:
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that it was calibrated on."""
         return len(self.sorted_scores)
 
     @classmethod
