@@ -16,7 +16,7 @@ LAYERS = [
     {"atomic", "encoding", "named"},
     {"uncertainty", "metrics", "learners", "standardise", "datasets", "tables"},
     {"explanation"},
-    {"bootstrap", "prediction", "progress"},
+    {"bootstrap", "novelty", "prediction", "progress"},
     {"overfitting"},
     {"methods", "plot", "report"},
     {"estimators"},
