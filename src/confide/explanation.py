@@ -254,11 +254,14 @@ class Explanation:
                 "be forecast. BootstrappedDeepEnsembleRegressor estimates it."
             )
         members, rows = self._first("members"), self._first("rows")
+        tail = (1 + self.confidence_level) / 2
+        alone = stats.t.ppf(tail, 2 * self.n_members - 1) / stats.t.ppf(tail, self.n_members - 1)
         better = "members" if members.confidence_width < rows.confidence_width else "rows"
         return (
             f"The true function: the prediction's own variance, with {self.n_members} members, is "
             f"{_listed(self.confidence_shares)}. With twice the members {intervals} would be "
-            f"{_percent(members.confidence_width)} of their width; with twice the rows about "
+            f"{_percent(members.confidence_width)} of their width ({_percent(alone)} alone by "
+            "knowing their own spread better); with twice the rows about "
             f"{_percent(rows.confidence_width)}, if finite data's part falls as N to the power "
             f"-{self.decay.classical:.2g} ± {self.decay.classical_se:.1g}. More {better} narrow "
             "them most."
