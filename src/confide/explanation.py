@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,6 +25,8 @@ WORDS = {
 }
 MORE_MEMBERS = (2, 4, np.inf)
 MORE_ROWS = (2, 4)
+# Rows that the levers are computed for: means over so many are right to the second digit.
+MOST_ROWS = 1000
 
 
 class Decay(NamedTuple):
@@ -128,7 +130,9 @@ class Explanation:
 
     @functools.cached_property
     def _levers(self) -> list[Lever]:
-        return [*self._more_members(), *self._more_rows(), *self._less_noise()]
+        every = max(1, len(self.sources["aleatoric"]) // MOST_ROWS)
+        some = replace(self, sources={name: part[::every] for name, part in self.sources.items()})
+        return [*some._more_members(), *some._more_rows(), *some._less_noise()]
 
     def _more_members(self) -> Iterator[Lever]:
         """Exact: the formula of the method with another number of members."""
