@@ -23,7 +23,9 @@ LAYERS = [
     {"simulate"},
     {"laboratory"},
     {"experiments"},
+    {"workflow"},
     {"cli"},
+    {"__main__"},
 ]
 
 

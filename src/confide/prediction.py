@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float64
+from numpy.typing import ArrayLike
 
 from confide.errors import NoSuchIntervalError, is_number, nearest
 from confide.explanation import Decay, Explanation, checked_decay
+from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
 from confide.uncertainty import Law, LevelLaw
 
 if TYPE_CHECKING:
@@ -178,6 +180,33 @@ class Prediction:
         """Draws of a new observation, independent between rows."""
         return self.law(kind).sample(np.random.default_rng(random_state), n_samples)
 
+    def observed_coverage(
+        self, y: ArrayLike, confidence_levels: Sequence[float] | None = None
+    ) -> ObservedCoverage:
+        """The share of observed targets in their prediction intervals, with error bars.
+
+        Confidence intervals cannot be judged so: nobody observes the true function.
+
+        Args:
+            y: the targets of these rows, which took no part in the fit.
+            confidence_levels: levels to look at, or None for eleven from 0.1 to 0.99 (for a method
+                of one level, that level).
+        """
+        if confidence_levels is None:
+            law = self.prediction_law
+            confidence_levels = (
+                (law.confidence_level,) if isinstance(law, LevelLaw) else COVERAGE_LEVELS
+            )
+        levels = np.array([checked_level(level) for level in confidence_levels])
+        if not len(levels):
+            raise ValueError(
+                "`confidence_levels` must hold at least one level, got none. Pass for example "
+                "[0.5, 0.9], or None for the usual ones."
+            )
+        bounds = [self.prediction_interval(float(level)) for level in levels]
+        intervals = np.stack(bounds, axis=-1)
+        return observed_coverage(checked_targets(y, len(self)), intervals, levels)
+
     def summary_frame(self, confidence_level: float = 0.95) -> "pd.DataFrame":
         """A table under statsmodels' column names, then the sources of uncertainty.
 
@@ -198,6 +227,29 @@ class Prediction:
             if (variance := getattr(self, name)) is not None:
                 columns[name] = variance
         return pd.DataFrame(columns)
+
+
+def checked_targets(y: ArrayLike, n_rows: int) -> Row:
+    """Observed targets, one finite number for each row."""
+    targets = np.asarray(y)
+    if targets.shape not in {(n_rows,), (n_rows, 1)}:
+        raise ValueError(
+            f"y must have one target for each of the {n_rows} predicted rows, got shape "
+            f"{targets.shape}. Pass the targets of the rows that were predicted, in their order."
+        )
+    if targets.dtype.kind not in "biuf":  # Python's own words refuse text, and dates too
+        targets = targets.astype(object)
+    try:
+        targets = targets.astype(np.float64).reshape(n_rows)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be numbers: {error}. Pass the observed targets.") from error
+    if not np.isfinite(targets).all():
+        row = int(np.argmin(np.isfinite(targets)))
+        raise ValueError(
+            f"y must be finite numbers, got {targets[row]} in row {row}. Drop the rows whose "
+            "target is missing from X and y, and predict the others."
+        )
+    return targets
 
 
 # Quantiles nearer to 0 or 1 than this have no digits left in a float.

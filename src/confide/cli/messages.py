@@ -12,11 +12,11 @@ import click
 
 
 @contextmanager
-def refusals() -> Iterator[None]:
+def refusals(kind: type[Exception] = ValueError) -> Iterator[None]:
     """What was asked for wrongly is wrong usage: exit code 2, and the message alone."""
     try:
         yield
-    except ValueError as error:
+    except kind as error:
         raise click.UsageError(str(error)) from None
 
 
