@@ -46,7 +46,7 @@ def plot_novelty(
     ax = new_axis() if ax is None else ax
     novel = p_values <= threshold
     n_rows, edges = len(p_values), np.linspace(0, 1, N_BINS + 1).tolist()
-    count = f"{novel.sum()} of {n_rows} rows ({threshold * n_rows:.3g} expected)"
+    count = f"{novel.sum()} of {n_rows} rows ({round(threshold * n_rows, 1):g} expected)"
     ax.hist(
         [p_values[novel], p_values[~novel]],
         edges,
