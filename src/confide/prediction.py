@@ -9,6 +9,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from confide.errors import NoSuchIntervalError, is_number, nearest
+from confide.explanation import Decay, Explanation, checked_decay
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
 from confide.uncertainty import Law, LevelLaw
 
@@ -67,8 +68,8 @@ class Prediction:
         return aleatoric + epistemic
 
     @property
-    def shares(self) -> dict[str, Row]:
-        """The share of each source in the total variance, for each row; they sum to one.
+    def sources(self) -> dict[str, Row]:
+        """The part of each source in the total variance, for each row.
 
         Random training is what finite data leave of the epistemic variance: for a bootstrapped
         ensemble `optimisation_variance / n_members`, as in Eq. (2); for a deep ensemble all of it.
@@ -83,7 +84,39 @@ class Prediction:
         if self.confidence_law is not None:
             name = "epistemic" if self.optimisation_variance is None else "optimisation"
             parts[name] = rest
-        return {name: part / (aleatoric + epistemic) for name, part in parts.items()}
+        return parts
+
+    @property
+    def shares(self) -> dict[str, Row]:
+        """The share of each of the `sources` in the total variance of a row; they sum to one."""
+        total = self.total_variance
+        return {name: part / total for name, part in self.sources.items()}
+
+    def explain(
+        self, confidence_level: float = 0.95, *, decay: Decay | float | None = None
+    ) -> Explanation:
+        """Where the uncertainty comes from and what would shrink it: `print` it, or see its frames.
+
+        Args:
+            confidence_level: level of the intervals whose widths are forecast.
+            decay: how the variances fall as rows are added, `N^-a`: the exponent of the classical
+                variance, or a `Decay`, such as `confide.laboratory.measured_decay` gives; None for
+                what was measured on a benchmark set.
+
+        Raises:
+            NoSuchIntervalError: the method has no variances, or is a single network.
+        """
+        sources = self.sources
+        if self.confidence_law is None:
+            raise NoSuchIntervalError(self.without_confidence)
+        law = (self.uncalibrated or self).prediction_law
+        return Explanation(
+            sources,
+            self.n_members,
+            checked_level(confidence_level),
+            checked_decay(decay),
+            t_in_prediction=isinstance(law, Law) and bool(law.t_scale.any()),
+        )
 
     @property
     def _variances(self) -> tuple[Row, Row]:

@@ -4,11 +4,12 @@ import inspect
 import os
 from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float, Float64, PRNGKeyArray
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -21,8 +22,15 @@ from confide.estimators.validation import (
 )
 from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress, TrainingDivergedError
 from confide.learners.blocks import slices
+from confide.methods.epochs import (
+    FALLBACK,
+    choose_epochs,
+    is_auto,
+    refuse_auto_epochs_without_likelihood,
+    search_epochs,
+)
 from confide.prediction import Kind, Prediction
-from confide.progress import progress_bar
+from confide.progress import progress_bar, rescaled
 from confide.randomness import key_from
 
 # Targets (networks x rows) in one batch of many fits: some tens of megabytes.
@@ -51,12 +59,13 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         Returns:
             The estimator itself.
         """
-        settings, checked = self.settings(), copy(self)
+        settings, checked, key = self.settings(), copy(self), key_from(self.random_state)
         X, y, weight = checked_training_data(checked, X, y, sample_weight)
+        settings = self._with_epochs(checked, settings, key, X, y, weight)
         total = self.method.member_epochs(settings)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
             (fitted,) = self.method.fit(
-                [key_from(self.random_state)],
+                [key],
                 X,
                 y[None],
                 settings,
@@ -76,7 +85,8 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         """Fits to many data sets with the same inputs, all in one batch on all cores.
 
         For simulations: far faster than a loop of fits. The numbers of a data set depend on its
-        targets and its random state alone, not on what is fitted beside it.
+        targets and its random state alone, not on what is fitted beside it; but with
+        `max_epochs="auto"`, the epochs are chosen once, from the first data set, for all.
 
         Args:
             X: a table of numbers, the same for all.
@@ -100,6 +110,10 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         X, _, _ = checked_training_data(checked, X, targets[0], None)
         for y in targets:
             refuse_targets_that_cannot_be_learnt(y)
+        expected = self.method.member_epochs(settings)
+        key = key_from(random_states[0])
+        settings = self._with_epochs(checked, settings, key, X, targets[0], None)
+        progress = rescaled(progress, self.method.member_epochs(settings), expected)
         of_a_set = settings.n_networks * X.shape[0]
         for batch in slices(len(targets), max(1, TARGETS_PER_BATCH // of_a_set)):
             try:
@@ -194,7 +208,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
     def adopt(self, checked: "EnsembleRegressor", fitted: Any) -> "EnsembleRegressor":
         """All that a fit leaves, in one go: one that fails half-way changes nothing."""
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in ("n_features_in_", "feature_names_in_", "epochs_"):
             if hasattr(checked, name):
                 setattr(self, name, getattr(checked, name))
             elif hasattr(self, name):
@@ -202,12 +216,45 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         self.fitted_ = fitted
         return self
 
+    @property
+    def max_epochs_(self) -> int:
+        """The number of epochs of the fit; `epochs_` says how `max_epochs="auto"` chose it."""
+        check_is_fitted(self, "fitted_")
+        return int(self.fitted_.settings.max_epochs)
+
+    def _with_epochs(
+        self,
+        checked: "EnsembleRegressor",
+        settings: Any,
+        key: PRNGKeyArray,
+        X: Float[np.ndarray, "row feature"],
+        y: Float64[np.ndarray, " row"],
+        sample_weight: Float64[np.ndarray, " row"] | None,
+    ) -> Any:
+        """The settings, epochs chosen if they are left to the data; `checked` keeps why."""
+        if hasattr(checked, "epochs_"):  # of an earlier fit
+            del checked.epochs_
+        if not is_auto(self.max_epochs):
+            return settings
+        title, total = f"Choosing epochs for {type(self).__name__}", search_epochs(settings, len(y))
+        with progress_bar(title, total, shown=self.verbose) as progress:
+            checked.epochs_ = choose_epochs(
+                key, X, y, settings, sample_weight=sample_weight, progress=progress
+            )
+        return replace(settings, max_epochs=checked.epochs_.epochs)
+
     def settings(self) -> Any:
-        """The method's settings from the constructor's arguments, checked."""
+        """The method's settings from the constructor's arguments, checked.
+
+        Epochs that are left to the data are the paper's here, and others after `fit`.
+        """
         known = inspect.signature(self.method.Settings).parameters
         values = {
             name: value for name, value in self.get_params(deep=False).items() if name in known
         }
         sizes = values["hidden_layer_sizes"]
         values["hidden_layer_sizes"] = tuple(sizes) if np.iterable(sizes) else (sizes,)
+        if is_auto(self.max_epochs):
+            refuse_auto_epochs_without_likelihood(type(self).__name__, self.method.Settings)
+            values["max_epochs"] = FALLBACK
         return self.method.Settings(**values)

@@ -18,11 +18,12 @@ from confide.errors import ModelFileError
 from confide.estimators.attachment import Attachment
 from confide.estimators.base import EnsembleRegressor
 from confide.estimators.regressors import ESTIMATORS
+from confide.methods.epochs import AUTO, EpochChoice
 
 FORMAT = "confide model"
 FORMAT_VERSION = 2
 # What a fit may leave beside the networks, each kept under its name.
-ATTACHMENTS: dict[str, type[Attachment]] = {}
+ATTACHMENTS: dict[str, type[Attachment]] = {"epochs": EpochChoice}
 
 
 def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -> None:
@@ -65,6 +66,7 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
         estimator.fitted_ = estimator.method.from_arrays(arrays, estimator.settings(), n_features)
         for name, attachment in _attachments(header, arrays):
             setattr(estimator, f"{name}_", attachment)
+        _restore_auto_epochs(estimator)
         _refuse_altered(header, arrays)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ModelFileError(
@@ -124,6 +126,14 @@ def _attachments(header: dict[str, Any], arrays: Arrays) -> Iterator[tuple[str, 
                 k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)
             }
             yield name, kind.from_file(said[name], its_arrays)
+
+
+def _restore_auto_epochs(estimator: EnsembleRegressor) -> None:
+    """A file has the epochs of the fit: where they were chosen, "auto" was asked for."""
+    if (choice := getattr(estimator, "epochs_", None)) is not None:
+        if choice.epochs != estimator.max_epochs:
+            raise ValueError("the epochs chosen are not those of the fit")
+        estimator.max_epochs = AUTO
 
 
 def _refuse_altered(header: dict[str, Any], arrays: Arrays) -> None:

@@ -13,6 +13,7 @@ from confide.plot.displays import (
 )
 from confide.plot.novelty import plot_novelty
 from confide.plot.observed import plot_observed_coverage
+from confide.plot.overfitting import plot_overfitting
 from confide.plot.prediction import plot_intervals, plot_split
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "plot_intervals",
     "plot_novelty",
     "plot_observed_coverage",
+    "plot_overfitting",
     "plot_split",
 ]
