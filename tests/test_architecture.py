@@ -21,6 +21,7 @@ LAYERS = [
     {"simulate"},
     {"laboratory"},
     {"experiments"},
+    {"workflow"},
     {"cli"},
 ]
 
