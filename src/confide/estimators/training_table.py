@@ -57,4 +57,6 @@ class TrainingTable:
         rows = [arrays[name] for name in ("trained_on", "set_aside")]
         if any(each.dtype != np.uint64 or each.ndim != 1 for each in rows):
             raise ValueError("fingerprints of rows must be a list of 64-bit numbers")
-        return cls(said["target"], said["file"], *rows, tuple(said["notes"]), said["judged"])
+        trained_on, aside = rows
+        notes = tuple(said["notes"])
+        return cls(said["target"], said["file"], trained_on, aside, notes, said["judged"])

@@ -10,9 +10,10 @@ from confide.errors import NoSuchIntervalError
 from confide.estimators import EnsembleRegressor
 from confide.prediction import Prediction
 from confide.workflow.describe import described
+from confide.workflow.notes import Notes
 from confide.workflow.page_inputs import NEW, PageInputs
-from confide.workflow.predict import Notes, features_of, predicted
-from confide.workflow.rows import fingerprints, status
+from confide.workflow.predict import features_of, predicted
+from confide.workflow.rows import known_again, status
 from confide.workflow.target import take_target
 
 if TYPE_CHECKING:
@@ -78,8 +79,7 @@ def _status(
     found = np.full(features.num_rows, NEW, dtype="<U13")
     if y is not None and model.training_table_ is not None:
         known = np.isfinite(y)
-        encoded = model.encoder_.encode(features.filter(known))
-        found[known] = status(fingerprints(encoded, y[known]), model)
+        found[known] = status(known_again(model, features.filter(known), y[known]), model)
     return found.tolist()
 
 
