@@ -95,7 +95,9 @@ def fit(
         estimator = BootstrappedDeepEnsembleRegressor(
             n_members=members, max_epochs=epochs, random_state=seed, verbose=True
         )
-        fitted = fit_table(table, target, estimator, file=source.name, hold_out=hold_out, seed=seed)
+        fitted = fit_table(
+            table, target, estimator, file=Path(source.name).name, hold_out=hold_out, seed=seed
+        )
         fitted.model.save(output)
     for note in fitted.notes:
         click.echo(note, err=True)

@@ -68,7 +68,7 @@ class FittedTable:
 
     def to_json(self) -> dict[str, Any]:
         """All that is told, as plain values."""
-        return {**described(self.model).to_json(), "warnings": list(self.warnings)}
+        return described(self.model).to_json()
 
 
 def fit_table(
@@ -119,7 +119,8 @@ def fit_table(
         file=file,
         trained_on=np.unique(known_again(model, train, y_train)),
         set_aside=np.unique(known_again(model, held, y_held)),
-        notes=(*notes, *worries),
+        notes=tuple(notes),
+        warnings=tuple(worries),
         judged={} if at_held is None else judged_on(at_held, y_held),
     )
     return FittedTable(model, tuple(notes), tuple(worries))

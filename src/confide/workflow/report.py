@@ -56,7 +56,7 @@ def page_inputs(
     advice, levers = _advice(prediction, confidence_level)
     description = described(model)
     return PageInputs(
-        title=f"{target}: {file}" if file else target,
+        title=file or "a table",
         target=target,
         frame=features.to_pandas(),
         prediction=prediction,
@@ -67,7 +67,7 @@ def page_inputs(
         n_calibration_rows=description.calibrated_on or None,
         advice=advice,
         levers=levers,
-        warnings=[*description.notes, *notes],
+        warnings=[*description.warnings, *notes],
         settings=_settings(model, file),
     )
 
@@ -95,10 +95,12 @@ def _advice(
 
 def _settings(model: EnsembleRegressor, file: str) -> dict[str, str]:
     description = described(model)
+    notes = {"notes from the fit": " ".join(description.notes)} if description.notes else {}
     kinds = [column["kind"] for column in description.columns]
     return {
         "table": file or "given in Python",
         **description.facts,
         "columns": ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)),
+        **notes,
         "confide": version("confide"),
     }
