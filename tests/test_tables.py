@@ -372,9 +372,28 @@ def test_a_giant_line(tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_a_quote_that_is_never_closed(tmp_path):
+def test_a_quote_that_is_not_closed_for_long(tmp_path):
     path = as_csv("a,b\n" + "1,2\n" * 50 + '1,"2\n' + "1,2\n" * 100, tmp_path)
-    refused(path, "quotation mark that is never closed")
+    refused(path, "row of more than .* Is there a quotation mark that is never closed")
+
+
+def test_a_quote_that_is_never_closed(tmp_path):
+    rows = "1,2\n" * 50_000  # longer than a field may be for the csv module
+    refused(as_csv(f'a,b\n1,2\n1,"2\n{rows}', tmp_path), "line 3: a quotation mark that is never")
+    refused(as_csv(f'a,b\n{rows}"1","2', tmp_path), "line 50002: a quotation mark that is never")
+    refused(as_csv(f'a,"b\n{rows}', tmp_path), "line 1: a quotation mark that is never closed")
+
+
+def test_marks_inside_fields_are_marks(tmp_path):
+    assert of_text('a,b\n5" pipe,2\n"7 ""x""",3\n', tmp_path)["a"] == ['5" pipe', '7 "x"']
+    long = "z" * 200_000
+    assert of_text(f'a,b\n1,"{long}"\n', tmp_path) == {"a": [1], "b": [long]}
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_start_that_ends_inside_quotes(tmp_path):
+    fields = "".join(f'{i},"x\n\ny"\n' for i in range(100))
+    assert read_table(as_csv("a,b\n" + fields, tmp_path)).num_rows == 100
 
 
 def test_decimal_commas(tmp_path):
