@@ -8,7 +8,12 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from confide.compilation import enable_compilation_cache
-from confide.errors import ModelFileError, NoSuchIntervalError
+from confide.errors import (
+    LeftOutColumnWarning,
+    ModelFileError,
+    NoSuchIntervalError,
+    UnseenValueWarning,
+)
 from confide.estimators import (
     BootstrappedDeepEnsembleRegressor,
     ConcreteDropoutRegressor,
@@ -30,12 +35,14 @@ __all__ = [
     "ConcreteDropoutRegressor",
     "CoverageReport",
     "DeepEnsembleRegressor",
+    "LeftOutColumnWarning",
     "ModelFileError",
     "NaiveBootstrapRegressor",
     "NoSuchIntervalError",
     "Prediction",
     "QualityDrivenEnsembleRegressor",
     "TrainingDivergedError",
+    "UnseenValueWarning",
     "__version__",
     "coverage_check",
     "enable_compilation_cache",

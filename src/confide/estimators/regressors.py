@@ -22,7 +22,7 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
     Trains a deep ensemble, goes back to a snapshot near the end of training, repeats the last
     stretch on targets simulated from the members themselves, and reads the variance that is due
     to finite data off the shift (Sluijterman, Cator and Heskes, Algorithms 1 and 2). X and y are
-    standardised inside.
+    standardised inside, and tables with categories, dates and missing values are encoded.
 
     Args:
         n_members: number of networks, at least 2. More make the prediction steadier and shrink
@@ -44,6 +44,7 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
 
     Example:
@@ -110,6 +111,7 @@ class DeepEnsembleRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 
@@ -159,6 +161,7 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 
@@ -211,6 +214,7 @@ class ConcreteDropoutRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 
@@ -269,6 +273,7 @@ class QualityDrivenEnsembleRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 
