@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from confide.encoding import Encoder
+from confide.estimators.training_table import TrainingTable
 from confide.estimators.validation import (
     checked_training_data,
     checked_X,
@@ -24,6 +26,7 @@ from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress, TrainingDivergedE
 from confide.learners.blocks import slices
 from confide.methods.epochs import (
     FALLBACK,
+    EpochChoice,
     choose_epochs,
     is_auto,
     refuse_auto_epochs_without_likelihood,
@@ -46,9 +49,12 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
     """
 
     method: ClassVar[ModuleType]
-    # What a fit leaves beside the networks, or None.
+    # What a fit leaves beside the networks, or None; model files keep them under these names.
+    encoder_: Encoder | None = None
+    epochs_: EpochChoice | None = None
     novelty_: Novelty | None = None
     calibration_: Calibration | None = None
+    training_table_: TrainingTable | None = None
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -56,7 +62,10 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         """Trains the ensemble.
 
         Args:
-            X: a table of numbers: NumPy, pandas or polars. It need not be scaled.
+            X: a table of pandas, polars or pyarrow, or an array of numbers. It need not be scaled.
+                The columns of a table may be numbers, categories, text, dates, times, durations
+                or truths, with missing values: `confide.encoding.Encoder` says what becomes of
+                them. Those of no use are left out with a `LeftOutColumnWarning`.
             y: one number for each row.
             sample_weight: weight of each row's loss; only ratios matter, and a row of weight
                 zero is left out.
@@ -94,7 +103,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         `max_epochs="auto"`, the epochs are chosen once, from the first data set, for all.
 
         Args:
-            X: a table of numbers, the same for all.
+            X: a table or an array, as for `fit`, the same for all.
             targets: one row of targets for each data set.
             random_states: a seed for each data set.
             progress: called with the number of member-epochs just finished.
@@ -197,7 +206,11 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         return self._prediction(X).quantiles(quantiles)
 
     def get_prediction(self, X: ArrayLike) -> Prediction:
-        """All that the ensemble says about some rows, computed once."""
+        """All that the ensemble says about some rows, computed once.
+
+        Categories that training did not have count as none of the known ones, and missing values
+        as the median; an `UnseenValueWarning` says which, and how often.
+        """
         return self._prediction(X, with_novelty=True)
 
     def calibrate(self, X_cal: ArrayLike, y_cal: ArrayLike) -> "EnsembleRegressor":
@@ -267,14 +280,14 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         self, checked: "EnsembleRegressor", fitted: Any, novelty: Novelty
     ) -> "EnsembleRegressor":
         """All that a fit leaves, in one go: one that fails half-way changes nothing."""
-        for name in ("n_features_in_", "feature_names_in_", "epochs_"):
+        for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(checked, name):
                 setattr(self, name, getattr(checked, name))
             elif hasattr(self, name):
                 delattr(self, name)
         self.fitted_ = fitted
-        self.novelty_ = novelty
-        self.calibration_ = None  # of the networks before
+        self.encoder_, self.epochs_, self.novelty_ = checked.encoder_, checked.epochs_, novelty
+        self.calibration_ = self.training_table_ = None  # they were of the networks before
         return self
 
     @property
@@ -293,8 +306,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         sample_weight: Float64[np.ndarray, " row"] | None,
     ) -> Any:
         """The settings, epochs chosen if they are left to the data; `checked` keeps why."""
-        if hasattr(checked, "epochs_"):  # of an earlier fit
-            del checked.epochs_
+        checked.epochs_ = None  # that of an earlier fit
         if not is_auto(self.max_epochs):
             return settings
         title, total = f"Choosing epochs for {type(self).__name__}", search_epochs(settings, len(y))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from confide.metrics import ObservedCoverage
 from confide.plot.feature import feature_of
-from confide.plot.novelty import plot_novelty
+from confide.plot.novelty import NOVEL, plot_novelty
 from confide.plot.observed import plot_observed_coverage
 from confide.plot.prediction import plot_intervals, plot_split
 from confide.prediction import Kind, Prediction
@@ -300,7 +300,7 @@ class NoveltyDisplay(Display):
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
-        threshold: float = 0.05,
+        threshold: float = NOVEL,
         ax: "Axes | None" = None,
     ) -> Self:
         """Predicts some rows and draws how novel they are; `y` is not used.
@@ -309,7 +309,7 @@ class NoveltyDisplay(Display):
             estimator: a fitted estimator of confide, or a pipeline that ends in one.
             X: rows to predict.
             y: taken for the sake of scikit-learn's habit.
-            threshold: rows with a p-value of at most this are marked as novel.
+            threshold: rows with a p-value below this are marked as novel.
             ax: where to draw, or None for a new figure.
         """
         del y
@@ -317,13 +317,13 @@ class NoveltyDisplay(Display):
 
     @classmethod
     def from_prediction(
-        cls, prediction: Prediction, *, threshold: float = 0.05, ax: "Axes | None" = None
+        cls, prediction: Prediction, *, threshold: float = NOVEL, ax: "Axes | None" = None
     ) -> Self:
         """Draws the p-values of a prediction."""
         return cls(prediction).plot(ax, threshold=threshold)
 
-    def plot(self, ax: "Axes | None" = None, *, threshold: float = 0.05) -> Self:
-        """Draws the p-values, those up to the threshold in a colour of their own."""
+    def plot(self, ax: "Axes | None" = None, *, threshold: float = NOVEL) -> Self:
+        """Draws the p-values, those below the threshold in a colour of their own."""
         return self._drawn(plot_novelty(self.prediction, threshold=threshold, ax=ax))
 
 

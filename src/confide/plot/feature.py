@@ -99,6 +99,8 @@ def _series(column: Any) -> "pd.Series":
 
     if isinstance(column, pd.Series):
         return column.reset_index(drop=True)
+    if isinstance(column, pd.api.extensions.ExtensionArray):  # keeps the order of categories
+        return pd.Series(column)
     return pd.Series(column.to_numpy() if hasattr(column, "to_numpy") else column)
 
 

@@ -5,17 +5,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confide.errors import is_number
-from confide.plot.prediction import COLOURS, new_axis
+from confide.plot.prediction import COLOURS, _axis
 from confide.prediction import Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_BINS = 20
+# Of rows like the training data, one in a hundred has a smaller p-value.
+NOVEL = 0.01
 
 
 def plot_novelty(
-    prediction: Prediction, *, threshold: float = 0.05, ax: "Axes | None" = None
+    prediction: Prediction, *, threshold: float = NOVEL, ax: "Axes | None" = None
 ) -> "Axes":
     """A histogram of the rows' novelty p-values, which are uniform for rows like the training data.
 
@@ -24,29 +26,29 @@ def plot_novelty(
 
     Args:
         prediction: one that has novelty p-values.
-        threshold: rows with a p-value of at most this are counted and marked as novel.
+        threshold: rows with a p-value below this are counted and marked as novel.
         ax: where to draw, or None for a new figure.
 
     Example:
         >>> from matplotlib.figure import Figure
         >>> from confide.uncertainty import Law
         >>> law = Law.normal(np.zeros(4), np.ones(4))
-        >>> p = np.array([0.01, 0.3, 0.5, 0.9])
+        >>> p = np.array([0.002, 0.3, 0.5, 0.9])
         >>> prediction = Prediction(law.location, None, None, law, None, None, None, 1, novelty=p)
         >>> ax = plot_novelty(prediction, ax=Figure().subplots())
         >>> ax.get_legend().get_texts()[0].get_text()
-        'novel, p ≤ 0.05: 1 of 4 rows (0.2 expected)'
+        'novel, p < 0.01: 1 of 4 rows (0.04 expected)'
     """
     p_values = checked_novelty(prediction)
     if not (is_number(threshold) and 0 < threshold < 1):
         raise ValueError(
-            f"`threshold` must lie in (0, 1), got {threshold!r}. It is a p-value: pass 0.05 to "
-            "mark one in twenty rows that are like the training data."
+            f"`threshold` must lie in (0, 1), got {threshold!r}. It is a p-value: pass 0.01 to "
+            "mark one in a hundred rows that are like the training data."
         )
-    ax = new_axis() if ax is None else ax
-    novel = p_values <= threshold
+    ax = _axis(ax)
+    novel = p_values < threshold
     n_rows, edges = len(p_values), np.linspace(0, 1, N_BINS + 1).tolist()
-    count = f"{novel.sum()} of {n_rows} rows ({threshold * n_rows:.3g} expected)"
+    count = f"{novel.sum()} of {n_rows} rows ({round(threshold * n_rows, 2):g} expected)"
     ax.hist(
         [p_values[novel], p_values[~novel]],
         edges,
@@ -54,7 +56,7 @@ def plot_novelty(
         color=[COLOURS["observed"], COLOURS["prediction"]],
         edgecolor="white",
         linewidth=0.5,
-        label=[f"novel, p ≤ {threshold:g}: {count}", "other rows"],
+        label=[f"novel, p < {threshold:g}: {count}", "other rows"],
     )
     expected = n_rows / N_BINS
     ax.axhline(expected, color="#444444", linestyle="--", linewidth=1, label="if none were novel")
@@ -69,6 +71,6 @@ def checked_novelty(prediction: Prediction) -> np.ndarray:
     if prediction.novelty is None:
         raise ValueError(
             "A picture of novelty needs a p-value for each row, and this prediction has none: "
-            "novelty was not computed with it. Ask for it when predicting."
+            "novelty was not computed with it. Take it from a fitted estimator's `get_prediction`."
         )
     return prediction.novelty

@@ -30,6 +30,10 @@ SOURCES = {
     "optimisation": "random training (optimisation)",
     "epistemic": "finite data and random training (epistemic)",
 }
+# Height left to the legend, as a part of what is drawn.
+_HEADROOM = 0.25
+# Of more bars than this, the gaps would be narrower than a pixel.
+_MOST_WITH_GAPS = 200
 Bounds = Float64[np.ndarray, "row 2"]
 
 
@@ -71,7 +75,7 @@ def plot_intervals(
     intervals = {k: prediction.interval(k, confidence_level) for k in _kinds(prediction, kind)}
     observed = None if y is None else checked_targets(y, len(prediction))
     places = _places(prediction, x, joined=joined)
-    ax = new_axis() if ax is None else ax
+    ax = _axis(ax)
     drawn = _within_the_picture(ax, list(intervals.values()), prediction.mean, observed)
     for (k, bounds), shown in zip(intervals.items(), drawn, strict=True):
         label = f"{100 * confidence_level:g} % {k} interval{_infinite(bounds)}"
@@ -83,8 +87,8 @@ def plot_intervals(
     else:
         ax.plot(places.position, mean, ".", markersize=_size(places, 5, 1.5), **style)
     if observed is not None:
-        style = {"s": _size(places, 14, 5), "edgecolor": "white", "zorder": 3}
-        style |= {"color": COLOURS["observed"], "linewidth": _size(places, 0.4, 0)}
+        style = {"s": _size(places, 14, 6), "edgecolor": "white", "zorder": 3}
+        style |= {"color": COLOURS["observed"], "linewidth": _size(places, 0.4, 0.2)}
         ax.scatter(places.position, observed[places.rows], label="observed", **style)
     places.label(ax)
     if x is None:
@@ -92,7 +96,11 @@ def plot_intervals(
     notes = places.notes
     if kind is None and "confidence" not in intervals:
         notes = ("this method has no confidence interval", *notes)
-    _legend(ax, notes, frameon=False, loc="upper left")
+    if ax.get_autoscaley_on():  # room for the legend, and later artists still find theirs
+        box = ax.dataLim
+        ax.update_datalim([(box.x0, box.y1 + _HEADROOM * box.height)])
+        ax.autoscale_view()
+    _legend(ax, notes)
     return ax
 
 
@@ -125,7 +133,7 @@ def plot_split(
     """
     shares = prediction.shares
     places = _places(prediction, x, joined=joined)
-    ax = new_axis() if ax is None else ax
+    ax = _axis(ax)
     parts = [100 * share[places.rows] for share in shares.values()]
     labels = [SOURCES[source] for source in shares]
     colours = [COLOURS[source] for source in shares]
@@ -137,15 +145,20 @@ def plot_split(
         for k, (label, colour) in enumerate(zip(labels, colours, strict=True)):
             _bars(ax, edges[k], edges[k + 1], color=colour, label=label)
         ax.set_xlabel("rows, sorted by prediction" if x is None else "rows, sorted by x")
-    ax.set_ylim(0, 100)
+        if x is not None:
+            places.label_side_by_side(ax)
+    ax.set_ylim(0, 100 * (1 + _HEADROOM))
+    ax.set_yticks(range(0, 101, 20))
     ax.set_ylabel("share of variance, %")
     ax.margins(x=0)
-    _legend(ax, places.notes, loc="lower left")
+    _legend(ax, places.notes)
     return ax
 
 
-def new_axis() -> "Axes":
-    """The axis of a new figure."""
+def _axis(ax: "Axes | None") -> "Axes":
+    """The axis that was given, or one of a new figure."""
+    if ax is not None:
+        return ax
     from matplotlib import pyplot as plt  # here, because importing it is slow
 
     return plt.subplots(layout="constrained")[1]
@@ -179,7 +192,7 @@ def _within_the_picture(
     finite = np.concatenate(everything)
     finite = finite[np.isfinite(finite)]
     margin = 0.05 * np.ptp(finite) or 1.0
-    edges = finite.min() - margin, finite.max() + margin
+    edges = finite.min() - margin, finite.max() + margin + _HEADROOM * np.ptp(finite)
     ax.set_ylim(*edges)
     return [np.clip(bounds, *edges) for bounds in intervals]
 
@@ -205,10 +218,13 @@ def _bars(
     color: str,
     label: str,
 ) -> None:
-    """A bar at 0, 1, ...; as one artist, because thousands of them are slow."""
+    """A bar at 0, 1, ...; all as one artist, and many without gaps as one staircase."""
     from matplotlib.collections import PolyCollection
 
     place = np.arange(len(lower))
+    if len(place) > _MOST_WITH_GAPS:
+        ax.fill_between(place, lower, upper, step="mid", linewidth=0, color=color, label=label)
+        return
     left, right = place - 0.425, place + 0.425
     corners = [(left, lower), (left, upper), (right, upper), (right, lower)]
     bars = np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)
@@ -222,6 +238,12 @@ def _size(places: Places, few: float, many: float) -> float:
     return float(few + part * (many - few))
 
 
-def _legend(ax: "Axes", notes: Sequence[str], **style: Any) -> None:
-    legend = ax.legend(title="\n".join(notes), fontsize="small", title_fontsize="small", **style)
+def _legend(ax: "Axes", notes: Sequence[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    style: dict[str, Any] = {"fontsize": "small", "title_fontsize": "small", "edgecolor": "none"}
+    legend = ax.legend(title="\n".join(notes), loc="upper left", ncols=2, **style)
     legend.set_alignment("left")
+    for line, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
+        if isinstance(line, Line2D) and "interval" in text.get_text():
+            line.set_linewidth(4)  # as thin as those of many rows, it would have no colour
