@@ -20,12 +20,12 @@ LARGEST_INFLATION = 2.0
 BEYOND_CHANCE = 2.0
 SILENT = "No sign of overfitting."
 FOLLOWED = (
-    "The networks {follow} the noise of their training rows, so confidence and prediction intervals "
-    "may be too narrow."
+    "The networks {follow} the noise of their training rows, so confidence and prediction "
+    "intervals may be too narrow."
 )
 WHAT_TO_DO = (
-    "Try fewer epochs (`max_epochs='auto'` chooses them), a smaller network, a larger `l2_penalty`, "
-    "or more rows."
+    "Try fewer epochs (`max_epochs='auto'` chooses them), a smaller network, a larger "
+    "`l2_penalty`, or more rows."
 )
 UNLESS = "Where the target has hardly any noise this sign deceives: check with held-out rows."
 LITTLE_NOISE = "The last says little where the target has hardly any noise."
