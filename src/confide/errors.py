@@ -2,7 +2,7 @@
 
 import difflib
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 
@@ -14,6 +14,45 @@ class ModelFileError(ValueError):
     """A file that is not a model this version of confide can read."""
 
 
+class TargetError(ValueError):
+    """A column that is not there, or that cannot be predicted."""
+
+
+class TableMismatchError(ValueError):
+    """A table that does not have the columns a model was trained on."""
+
+
+class TableFileError(ValueError):
+    """A file of a table that cannot be read, or a name that is no table's."""
+
+
+class WouldOverwriteError(FileExistsError):
+    """A file is there already, and nothing said that it may go."""
+
+
+class NoRoomError(OSError):
+    """The disk is full."""
+
+
+class LeftOutColumnWarning(UserWarning):
+    """Columns of the training table that the networks do not see."""
+
+
+class UnseenValueWarning(UserWarning):
+    """Rows with values that training did not have.
+
+    Attributes:
+        unseen: for each column that has some, how often each value came; None counts missing ones.
+    """
+
+    def __init__(self, message: str, unseen: dict[str, dict[str | None, int]]) -> None:
+        super().__init__(message)
+        self.unseen = unseen
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.args[0], self.unseen)
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a setting is a real number; True and False are not meant as numbers."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
@@ -23,3 +62,9 @@ def nearest(got: object, valid: Iterable[str]) -> str:
     """'Did you mean ...?', or nothing where no valid name is near."""
     close = difflib.get_close_matches(str(got), list(valid), n=1)
     return f"Did you mean {close[0]!r}?" if close else ""
+
+
+def listed(names: Sequence[str], most: int = 15) -> str:
+    """Names for a message, not all of a long list."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(repr(name) for name in names[:most]) + more

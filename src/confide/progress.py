@@ -46,3 +46,18 @@ def _plain_lines(say: Callable[[str], None], description: str, total: int) -> Pr
                 say(f"{description}: {100 * done // total} %")
 
     return advance
+
+
+def rescaled(progress: Progress | None, total: int, told: int) -> Progress | None:
+    """Tells of `told` in all while it hears of `total` in all."""
+    if progress is None or total == told:
+        return progress
+    done, lock = 0, threading.Lock()
+
+    def advance(more: int) -> None:
+        nonlocal done
+        with lock:
+            before, done = done, done + more
+            progress(told * done // total - told * before // total)
+
+    return advance

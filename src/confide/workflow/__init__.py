@@ -1,4 +1,25 @@
-"""From a file to a page a person trusts: what the commands do, as functions.
+"""From a file to a page: what the commands do, as functions."""
 
-Read `page.py` for the page of `confide report`.
-"""
+from confide.workflow.check import CheckedTable, check_table
+from confide.workflow.describe import Description, described
+from confide.workflow.fit import FittedTable, fit_table
+from confide.workflow.page import page_document
+from confide.workflow.page_inputs import PageInputs
+from confide.workflow.predict import Notes, feature_names, features_of, prediction_blocks
+from confide.workflow.report import page_inputs
+
+__all__ = [
+    "CheckedTable",
+    "Description",
+    "FittedTable",
+    "Notes",
+    "PageInputs",
+    "check_table",
+    "described",
+    "feature_names",
+    "features_of",
+    "fit_table",
+    "page_document",
+    "page_inputs",
+    "prediction_blocks",
+]
