@@ -8,8 +8,6 @@ that changes with members and rows is what `explain` forecasts.
 """
 
 import argparse
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,9 +24,10 @@ from confide.report import Column, Table
 from confide.report.tables import to_markdown
 from confide.simulate import Friedman1
 
-CASES = ("yacht", "boston", "energy", "concrete", "friedman1")
+CASES = ("friedman1", "boston", "concrete", "yacht", "energy")
 # Members now, and after the lever: those of one fit make four ensembles now and one after.
 FEW, MANY = 5, 20
+TEST_ROWS = 200
 
 
 class Case(NamedTuple):
@@ -51,10 +50,10 @@ def simulated(name: str, n_simulations: int) -> Case:
     """Ensembles fitted to simulated data sets of N rows and of 2N, the first N being the same."""
     if name == "friedman1":
         truth = Friedman1()
-        X, X_test = truth.inputs(key_from(0), 800), truth.inputs(key_from(1), 400)
+        X, X_test = truth.inputs(key_from(0), 800), truth.inputs(key_from(1), TEST_ROWS)
     else:
         twin = twin_of(name)
-        truth, X, X_test = twin.truth, twin.X_train, twin.X_test[:400]
+        truth, X, X_test = twin.truth, twin.X_train, twin.X_test[:TEST_ROWS]
     half = len(X) // 2
     X = X[: 2 * half]
     targets = np.array([truth.draw(key_from(1000 + i), X) for i in range(n_simulations)])
@@ -95,50 +94,38 @@ def forecast(split: tuple[float, float], members: int, times: int, decay: Decay)
     return classical * times**-decay.classical + optimisation * times**-decay.optimisation / members
 
 
-def with_error(statistic: Callable[[Case], float], case: Case) -> tuple[float, float]:
-    """A number and its standard error, by the jackknife over simulations."""
-    n = len(case.before[0])
-    left_out = np.array([statistic(case.without(i)) for i in range(n)])
-    return statistic(case), float(np.sqrt((n - 1) * np.var(left_out)))
+def statistics(case: Case) -> dict[str, float]:
+    """All numbers of the tables from one set of simulations."""
+    decay = Decay()
+    few, _ = true_variances(case, 0)
+    true, estimated = ([split(case, size) for size in (0, 1)] for split in (
+        true_split, estimated_split
+    ))  # fmt: skip
+    now = forecast(estimated[0], FEW, 1, decay)
+    numbers = {
+        "level": np.sqrt(now / few),
+        "members_true": np.sqrt(true_variances(case, 0)[1] / few),
+        "members_forecast": np.sqrt(forecast(estimated[0], MANY, 1, decay) / now),
+        "rows_true": np.sqrt(true_variances(case, 1)[0] / few),
+        "rows_forecast": np.sqrt(forecast(estimated[0], FEW, 2, decay) / now),
+        "classical": np.log2(true[0][0] / true[1][0]),
+        "classical_estimated": np.log2(estimated[0][0] / estimated[1][0]),
+        "optimisation": np.log2(true[0][1] / true[1][1]),
+    }
+    return {name: float(number) for name, number in numbers.items()}
 
 
 def measured(name: str, n_simulations: int) -> dict[str, object]:
-    """All numbers of one case."""
-    case, decay = simulated(name, n_simulations), Decay()
-
-    def factor(members: int, times: int) -> Callable[[Case], float]:
-        def of(case: Case) -> float:
-            now, then = (forecast(estimated_split(case, 0), *what, decay) for what in (
-                (FEW, 1), (members, times)
-            ))  # fmt: skip
-            return float(np.sqrt(then / now))
-
-        return of
-
-    def truth(size: int, many: int) -> Callable[[Case], float]:
-        return lambda case: float(
-            np.sqrt(true_variances(case, size)[many] / true_variances(case, 0)[0])
-        )
-
-    def exponent(split: Callable[[Case, int], tuple[float, float]], part: int) -> Callable:
-        return lambda case: float(np.log2(split(case, 0)[part] / split(case, 1)[part]))
-
-    statistics = {
-        "level": lambda case: float(
-            np.sqrt(forecast(estimated_split(case, 0), FEW, 1, decay) / true_variances(case, 0)[0])
-        ),
-        "members_true": truth(0, 1),
-        "members_forecast": factor(MANY, 1),
-        "rows_true": truth(1, 0),
-        "rows_forecast": factor(FEW, 2),
-        "classical": exponent(true_split, 0),
-        "classical_estimated": exponent(estimated_split, 0),
-        "optimisation": exponent(true_split, 1),
+    """All numbers of one case with their standard errors, by the jackknife over simulations."""
+    case = simulated(name, n_simulations)
+    left_out = pd.DataFrame([statistics(case.without(i)) for i in range(n_simulations)])
+    errors = np.sqrt((n_simulations - 1) * left_out.var(ddof=0))
+    return {
+        "set": name,
+        "rows": case.n_rows,
+        **statistics(case),
+        **{f"{key}_se": error for key, error in errors.items()},
     }
-    row: dict[str, object] = {"set": name, "rows": case.n_rows, "simulations": n_simulations}
-    for key, statistic in statistics.items():
-        row[key], row[f"{key}_se"] = with_error(statistic, case)
-    return row
 
 
 def tables(frame: pd.DataFrame) -> list[Table]:
@@ -183,30 +170,21 @@ def main() -> None:
     """Measures all cases and writes the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="+", choices=CASES, default=CASES)
-    parser.add_argument("--simulations", type=int, default=80)
-    parser.add_argument("-o", "--output", type=Path, help="a Markdown file; else to the screen")
+    parser.add_argument("--simulations", type=int, default=40)
+    parser.add_argument("-o", "--output", type=Path, required=True, help="a Markdown file")
     arguments = parser.parse_args()
-    rows = []
-    for name in arguments.cases:
-        rows.append(measured(name, arguments.simulations))
-        print(pd.Series(rows[-1]).to_string(), file=sys.stderr)
-    frame, made = pd.DataFrame(rows), provenance()
+    made = provenance()
     how = (
         f"Made by `benchmarks/levers.py`, {arguments.simulations} simulated data sets a set, "
         f"commit {made['commit']}, JAX {made['jax']}. ± is one standard error (jackknife over the "
         "simulations).\n"
     )
-    text = "\n".join(
-        [
-            "# What more members and more rows do, forecast and true\n",
-            how,
-            *(to_markdown(table) for table in tables(frame)),
-        ]
-    )
-    if arguments.output is None:
-        print(text)
-    else:
-        arguments.output.write_text(text)
+    rows = []
+    for name in arguments.cases:  # written after each: a run that is stopped leaves the others
+        rows.append(measured(name, arguments.simulations))
+        title = "# What more members and more rows do, forecast and true\n"
+        printed = [to_markdown(table) for table in tables(pd.DataFrame(rows))]
+        arguments.output.write_text("\n".join([title, how, *printed]))
 
 
 if __name__ == "__main__":

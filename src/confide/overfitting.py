@@ -131,7 +131,8 @@ def overfitting_check(
 
 def _over(classical: Row, aleatoric: Row) -> Row:
     """Their quotient; where neither is anything, nothing is followed."""
-    return np.divide(classical, aleatoric, out=np.zeros_like(classical), where=classical > 0)
+    with np.errstate(divide="ignore"):  # all of no noise is followed: infinitely much
+        return np.divide(classical, aleatoric, out=np.zeros_like(classical), where=classical > 0)
 
 
 def _squares(prediction: Prediction, y: ArrayLike | None, name: str) -> Row:

@@ -8,7 +8,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-class TablePath(click.ParamType):
+
+class TablePath(click.ParamType):  # type: ignore[type-arg]
     """A file of a table, or - for standard input."""
 
     name = "file"
@@ -17,21 +18,17 @@ class TablePath(click.ParamType):
         """The path; whether it can be read is found out by reading it."""
         return value if value == "-" else Path(value)
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
         """Files, by the shell itself."""
         return [CompletionItem(incomplete, type="file")]
 
 
-class ColumnName(click.ParamType):
+class ColumnName(click.ParamType):  # type: ignore[type-arg]
     """The name of a column of the table that the command is given."""
 
     name = "column"
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, _: Any, incomplete: str) -> list[CompletionItem]:
         """The columns of FILE that start so."""
         file = ctx.params.get("file")
         names: list[str] = []
@@ -63,7 +60,8 @@ seed_option = click.option("--seed", default=0, show_default=True, help="Same se
 
 
 def output_option(
-    default: str | None, help: str  # noqa: A002
+    default: str | None,
+    help: str,  # noqa: A002
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """`-o`, with what it is for."""
     return click.option(

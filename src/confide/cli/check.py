@@ -73,7 +73,9 @@ def check(
         from confide.workflow import check_table, without_columns
 
         compiled_before()
-        table = without_columns(TableFile(file).read(), exclude.split(","))
+        table = without_columns(
+            TableFile(file).read(), [name for name in exclude.split(",") if name]
+        )
         checked = check_table(table, target, n_simulations=simulations, most_rows=rows, seed=seed)
         if output is not None:
             checked.report.plot().savefig(output, dpi=150)

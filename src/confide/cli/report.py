@@ -51,7 +51,7 @@ def report(
         compiled_before()
         fitted, source = load(model), TableFile(file)
         table = source.read(types=arrow_types(fitted))
-        inputs = page_inputs(fitted, table, file=source.name, confidence_level=level)
+        inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
         document = page_document(inputs)
         write_atomically(output, render_page(document).encode())
     if as_json:

@@ -44,8 +44,8 @@ PATIENCE = 3
 # Steps of a member: on a long table a few epochs are many steps, and 640 of them would take hours.
 MOST_STEPS = 400_000
 HELD_OUT_SHARE = 0.2
-# Of a short table every row is held out once, in one of five folds; two thousand rows are enough.
-MOST_FOLDS, ROWS_TO_SCORE = 5, 2000
+# Of a short table every row is held out once, in one of five folds; a thousand rows are enough.
+MOST_FOLDS, ROWS_TO_SCORE = 5, 1000
 FEWEST_ROWS = 20
 
 
@@ -184,7 +184,7 @@ def n_folds(n_rows: int) -> int:
     """How many folds are held out in turn, one where one has rows enough.
 
     Example:
-        >>> [n_folds(n) for n in (20, 2000, 4000, 10_000, 10**6)]
+        >>> [n_folds(n) for n in (20, 1000, 2000, 5000, 10**6)]
         [5, 5, 3, 1, 1]
     """
     return max(1, min(MOST_FOLDS, -(-ROWS_TO_SCORE // _n_held_out(n_rows))))

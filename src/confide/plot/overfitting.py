@@ -29,10 +29,12 @@ def plot_overfitting(training: Prediction, *, ax: "Axes | None" = None) -> "Axes
     ax.set(xscale="log", yscale="log")
     ends = np.array([noise.min(), noise.max()])
     ax.plot(ends, ends, color="black", linewidth=1.2, label="equal")
-    warn = f"{LARGEST_RATIO:.2g} of the noise: the check fires"
-    ax.plot(ends, LARGEST_RATIO * ends, color="black", linestyle="--", linewidth=1, label=warn)
+    limit = f"ratio {LARGEST_RATIO:.2f}: a larger mean is a sign of overfitting"
+    ax.plot(ends, LARGEST_RATIO * ends, color="black", linestyle="--", linewidth=1, label=limit)
     mean = f"mean ratio {check.ratio:.2g}"
     ax.plot(ends, check.ratio * ends, color=COLOURS["observed"], linewidth=1.5, label=mean)
+    for axis in (ax.xaxis, ax.yaxis):  # between powers of ten, numbers run into each other
+        axis.set_minor_formatter("")
     ax.set_xlabel("noise (aleatoric variance)")
     ax.set_ylabel("finite data (classical variance)")
     ax.legend(frameon=False, fontsize="small")
