@@ -9,20 +9,14 @@ rows. Measured against the paper's 80 epochs in `results/epochs.md`.
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Float32, Float64, PRNGKeyArray
 
 from confide.arrays import Arrays
 from confide.bootstrap import Keys
-from confide.learners import (
-    MemberState,
-    NetworkEnsemble,
-    Progress,
-    TrainingData,
-    TrainingDivergedError,
-)
+from confide.learners import Learner, Progress, TrainingData, TrainingDivergedError
 from confide.learners.blocks import slices
 from confide.methods.members import ROWS_PER_BLOCK
 from confide.methods.settings import EnsembleSettings
@@ -34,6 +28,8 @@ from confide.uncertainty import (
     disagreement_variance,
     ensemble_mean,
 )
+
+State = TypeVar("State")
 
 AUTO = "auto"
 FALLBACK = 80  # the paper's (Section 4.2)
@@ -263,7 +259,7 @@ def _losses(
     key: PRNGKeyArray,
     folds: list[Fold],
     candidates: list[int],
-    learner: NetworkEnsemble,
+    learner: Learner[State],
     progress: Progress | None,
 ) -> Iterator[Float64[np.ndarray, " held_out"]]:
     """The loss of every held-out row after each candidate's epochs."""
@@ -292,9 +288,7 @@ def _losses(
         )
 
 
-def _loss(
-    learner: NetworkEnsemble, state: MemberState, fold: Fold
-) -> Float64[np.ndarray, " held_out"]:
+def _loss(learner: Learner[State], state: State, fold: Fold) -> Float64[np.ndarray, " held_out"]:
     """Negative log-likelihood of the held-out rows under the ensemble's mean and variance."""
     means, variances = learner.predict(state, fold.X_held_out)
     law = deep_ensemble_prediction_law(
