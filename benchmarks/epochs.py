@@ -96,21 +96,14 @@ def main() -> int:
         plan = replace(plan, n_splits=arguments.splits)
     if arguments.rows:
         plan = replace(plan, most_rows=arguments.rows)
-    start, fits = time.monotonic(), []
-    for fit in measured_fits(plan):
-        fits.append(fit)
-        say(
-            f"{fit.table} {fit.split} {fit.contender}: {fit.epochs} epochs, {fit.seconds:.1f} CPU s"
-        )
-    twins = [row for name in plan.twins for row in twin_rows(name, plan)]
-    made = provenance() | {"quick": arguments.quick, "seconds": round(time.monotonic() - start)}
+    made = provenance() | {"quick": arguments.quick}
+    kept = Kept.read(arguments.kept)
+    fits = list(measured_fits(plan, kept))
+    twins = [row for name in plan.twins for row in kept.twin(name, plan)]
     page = as_page(plan, fits, twins, made)
     print(page)
     if arguments.output is not None:
         arguments.output.write_text(page)
-    if arguments.json is not None:
-        everything = {"provenance": made, "fits": [asdict(f) for f in fits], "twins": twins}
-        arguments.json.write_text(json.dumps(everything, indent=1) + "\n")
     return 0
 
 

@@ -35,8 +35,11 @@ AUTO = "auto"
 FALLBACK = 80  # the paper's (Section 4.2)
 # Two steps to each doubling, through the paper's 80.
 CANDIDATES = (2, 3, 5, 7, 10, 14, 20, 28, 40, 57, 80, 113, 160, 226, 320, 453, 640)
-# So many candidates without a better score end the search: it then took 2.8 times the best epochs.
-PATIENCE = 3
+# So many candidates without a better score end the search: at twice the epochs of the best one.
+PATIENCE = 2
+# The most of the log-likelihood, in nats a row, that is given up for longer training. It bounds the
+# standard error, which a few rows that are far off can make as large as the damage they show.
+TOLERANCE = 0.05
 # Steps of a member: on a long table a few epochs are many steps, and 640 of them would take hours.
 MOST_STEPS = 400_000
 HELD_OUT_SHARE = 0.2
@@ -127,8 +130,8 @@ def choose_epochs(
 ) -> EpochChoice:
     """The number of epochs for a fit with this key, data and settings.
 
-    Of the candidates no worse than the best by more than a standard error, the largest: the final
-    fit has more rows to learn from, and what is within the error is settled for the better mean.
+    Of the candidates that score as well as the best, the largest: the final fit has more rows to
+    learn from, and longer training mostly betters the mean where the likelihood cannot tell.
     """
     if len(y) < FEWEST_ROWS:
         return _fallback(f"{len(y)} rows are too few to hold some out")
@@ -156,7 +159,7 @@ def choose_epochs(
         n_held_out=len(weight),
         reason=(
             f"{candidates[best]} epochs had the best likelihood on {len(weight)} held-out rows, "
-            f"and {candidates[chosen]} is the most within a standard error of it."
+            f"and {candidates[chosen]} is the largest number that was as good."
         ),
     )
 
@@ -189,12 +192,13 @@ def n_folds(n_rows: int) -> int:
 def longest_as_good(
     losses: Float64[np.ndarray, "candidate row"], weight: Float64[np.ndarray, " row"]
 ) -> tuple[int, Float64[np.ndarray, " candidate"]]:
-    """The last candidate within a standard error of the best, and all the standard errors.
+    """The last candidate that is as good as the best, and all standard errors.
 
-    The error is that of the rows' (weighted) mean difference from the best candidate.
+    As good is within the tolerance and within a standard error, that of the rows' (weighted) mean
+    difference from the best candidate.
 
     Example:
-        >>> losses = np.array([[3.0, 3.0], [1.0, 1.0], [0.9, 1.2], [2.0, 2.1]])
+        >>> losses = np.array([[3.0, 3.0], [1.0, 1.0], [0.96, 1.06], [2.0, 2.1]])
         >>> longest_as_good(losses, np.ones(2))[0]
         2
     """
@@ -204,7 +208,7 @@ def longest_as_good(
     difference = losses - losses[best]
     distance = means - means[best]
     errors = np.sqrt((difference - distance[:, None]) ** 2 @ share**2)
-    return int(np.flatnonzero(distance <= errors)[-1]), errors
+    return int(np.flatnonzero(distance <= np.minimum(errors, TOLERANCE))[-1]), errors
 
 
 def _fallback(why: str) -> EpochChoice:
