@@ -55,7 +55,7 @@ def small_auto(small):
 def noise():
     """Targets that have nothing to do with the inputs."""
     generator = np.random.default_rng(5)
-    return generator.normal(size=(120, 8)), generator.normal(size=120)
+    return generator.normal(size=(64, 3)), generator.normal(size=64)
 
 
 @pytest.fixture(scope="module")
@@ -107,14 +107,15 @@ def scripted_choice(learner, n_rows=100, **arguments):
 
 
 def test_noise_is_given_up_soon_and_a_smooth_function_is_learnt_long(noise, small_auto):
-    model = DeepEnsembleRegressor(
-        **{**small_auto, "hidden_layer_sizes": (16,), "learning_rate": 0.01}
-    )
-    assert model.fit(*noise).max_epochs_ <= 20
-    x = noise[0][:, :1]
-    assert model.fit(x, np.sin(2 * x[:, 0])).max_epochs_ >= 160
+    X, y = noise
+    model = DeepEnsembleRegressor(**{**small_auto, "learning_rate": 0.02})
+    smooth = X[:, 0] + np.abs(X[:, 1])  # four units can have it exactly
+    short, long = (model.fit(X, targets).max_epochs_ for targets in (y, smooth))
+    assert short <= 40
+    assert long >= 160
 
 
+@pytest.mark.slow
 def test_diabetes_takes_far_fewer_epochs_than_the_papers():
     from sklearn.datasets import load_diabetes
 
@@ -151,11 +152,12 @@ def test_the_choice_says_what_was_tried(auto):
     choice = auto.epochs_
     assert choice.epochs == auto.max_epochs_ == auto.fitted_.settings.max_epochs
     assert choice.candidates == CANDIDATES[: len(choice.scores)]
-    assert choice.n_held_out == 120
+    assert choice.n_held_out == 60
     best = int(np.argmin(choice.scores))
     assert choice.standard_errors[best] == 0
-    assert len(choice.scores) == best + PATIENCE + 1
-    assert f"{choice.candidates[best]} epochs had the best likelihood on 120" in choice.reason
+    # Of two steps each: the first hundred epochs are tried in any case.
+    assert choice.candidates[-1] == max(113, CANDIDATES[best + PATIENCE])
+    assert f"{choice.candidates[best]} epochs had the best likelihood on 60" in choice.reason
 
 
 def test_a_number_of_epochs_leaves_no_choice(auto, noise):
@@ -169,7 +171,7 @@ def test_a_number_of_epochs_leaves_no_choice(auto, noise):
 
 def test_weights_count_and_only_their_ratios(noise, small_auto):
     X, y = noise
-    weight = np.where(np.arange(120) % 2 == 0, 4.0, 1.0)
+    weight = np.where(np.arange(64) % 2 == 0, 4.0, 1.0)
     model = DeepEnsembleRegressor(**small_auto)
     chosen = [model.fit(X, y, sample_weight=w).epochs_.scores for w in (None, weight, 4 * weight)]
     assert chosen[1] == chosen[2] != chosen[0]
@@ -218,7 +220,7 @@ def test_the_search_ends_when_the_likelihood_has_got_worse():
     # The likelihood of standard normal rows is best at unit variance, give or take their own.
     best = choice.candidates[int(np.argmin(choice.scores))]
     assert best in {14, 20, 28}
-    assert len(choice.candidates) == CANDIDATES.index(best) + PATIENCE + 1
+    assert choice.candidates[-1] == max(80, CANDIDATES[CANDIDATES.index(best) + PATIENCE])
     assert best <= choice.epochs <= 2 * best
     never = scripted_choice(Scripted(epochs_of_unit_variance=10**5))
     assert (never.epochs, never.candidates) == (640, CANDIDATES)
@@ -281,7 +283,7 @@ def test_the_rule_on_a_case_by_hand():
     # Third less second: (0, 0, 0.09), mean 0.03, error sqrt(2 * 0.03^2 + 0.06^2) / 3 = 0.0245.
     # Fourth: (-0.03, 0.08, 0), mean 0.0167, error sqrt(0.0467^2 + 0.0633^2 + 0.0167^2) / 3 = 0.027.
     chosen, errors = longest_as_good(losses, np.ones(3))
-    assert errors == pytest.approx([0, 0, np.sqrt(0.0054) / 3, 0.02677], abs=1e-5)
+    assert errors == pytest.approx([0, 0, np.sqrt(0.0054) / 3, 0.0268], abs=1e-5)
     assert chosen == 3
     assert longest_as_good(losses[:3], np.ones(3))[0] == 1
     # With the third row at half the weight: mean 0.018, error sqrt(2 * 0.0072^2 + 0.0144^2).

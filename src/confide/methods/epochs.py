@@ -37,6 +37,8 @@ FALLBACK = 80  # the paper's (Section 4.2)
 CANDIDATES = (2, 3, 5, 7, 10, 14, 20, 28, 40, 57, 80, 113, 160, 226, 320, 453, 640)
 # So many candidates without a better score end the search: at twice the epochs of the best one.
 PATIENCE = 2
+# Steps before which nothing is given up: of a short table, the first epochs are a step or two each.
+FEWEST_STEPS = 200
 # The most of the log-likelihood, in nats a row, that is given up for longer training. It bounds the
 # standard error, which a few rows that are far off can make as large as the damage they show.
 TOLERANCE = 0.05
@@ -140,11 +142,14 @@ def choose_epochs(
     folds = _folds(generator_from(of_folds), X, y, settings.n_networks, sample_weight)
     candidates = candidates_for(settings, folds[0].data.n_rows)
     weight = np.concatenate([fold.weight for fold in folds])
+    steps_per_epoch = -(-folds[0].data.n_rows // settings.batch_size)
     losses: list[np.ndarray] = []
     for loss in _losses(of_training, folds, candidates, settings.learner(), progress):
         losses.append(loss)
         means = np.average(losses, axis=1, weights=weight)
-        if len(means) - 1 - np.argmin(means) >= PATIENCE:
+        in_vain = len(means) - 1 - np.argmin(means)
+        n_steps = candidates[len(means) - 1] * steps_per_epoch
+        if in_vain >= PATIENCE and n_steps >= FEWEST_STEPS:
             break
     if progress is not None:  # a search that ends early has done all that there was to do
         left = candidates[-1] - candidates[len(losses) - 1]
