@@ -267,7 +267,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
         An older file of that name is replaced in one step: it is whole at every moment.
 
-        The file holds up to 500 rows of the training data, standardised, to which new rows are
+        The file holds up to 300 rows of the training data, standardised, to which new rows are
         compared. Where it must not, set `novelty_` to None before: predictions then have no
         `novelty`, and nothing else changes.
         """
