@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confide.overfitting import LARGEST_RATIO, overfitting_check
-from confide.plot.prediction import COLOURS, _axis
+from confide.plot.prediction import COLOURS, axis_or_new
 from confide.prediction import Prediction
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def plot_overfitting(training: Prediction, *, ax: "Axes | None" = None) -> "Axes
         ax: where to draw, or None for a new figure.
     """
     ratio = overfitting_check(training).ratio
-    ax = _axis(ax)
+    ax = axis_or_new(ax)
     noise, finite = np.asarray(training.aleatoric_variance), np.asarray(training.classical_variance)
     style: dict[str, Any] = {"s": 16, "edgecolor": "white", "linewidth": 0.3, "alpha": 0.8}
     ax.scatter(noise, finite, color=COLOURS["classical"], label="training rows", **style)
