@@ -29,7 +29,7 @@ def plot_overfitting(training: Prediction, *, ax: "Axes | None" = None) -> "Axes
     ax.set(xscale="log", yscale="log")
     ends = np.array([noise.min(), noise.max()])
     ax.plot(ends, ends, color="black", linewidth=1.2, label="equal")
-    limit = f"ratio {LARGEST_RATIO:.2f}: a larger mean is a sign of overfitting"
+    limit = f"largest honest mean ratio, {LARGEST_RATIO:.2f}"
     ax.plot(ends, LARGEST_RATIO * ends, color="black", linestyle="--", linewidth=1, label=limit)
     mean = f"mean ratio {ratio:.2g}"
     ax.plot(ends, ratio * ends, color=COLOURS["observed"], linewidth=1.5, label=mean)
@@ -37,5 +37,7 @@ def plot_overfitting(training: Prediction, *, ax: "Axes | None" = None) -> "Axes
         axis.set_minor_formatter("")
     ax.set_xlabel("noise (aleatoric variance)")
     ax.set_ylabel("finite data (classical variance)")
-    ax.legend(frameon=False, fontsize="small")
+    lowest, highest = ax.get_ylim()
+    ax.set_ylim(lowest, highest * (highest / lowest) ** 0.4)  # room for the legend
+    ax.legend(loc="upper left", frameon=False, fontsize="small")
     return ax
