@@ -12,18 +12,20 @@ import confide
 SOURCE = Path(confide.__file__).parent
 # Each concept may import those before it; concepts on one line do not know each other.
 LAYERS = [
-    {"arrays", "atomic", "compilation", "errors", "extras", "randomness"},
-    {"named"},
-    {"uncertainty", "metrics", "learners", "standardise", "datasets"},
+    {"arrays", "compilation", "errors", "extras", "randomness"},
+    {"atomic", "encoding", "named"},
+    {"uncertainty", "metrics", "learners", "standardise", "datasets", "tables"},
     {"explanation"},
-    {"bootstrap", "prediction", "progress"},
+    {"bootstrap", "novelty", "prediction", "progress"},
     {"overfitting"},
     {"methods", "plot", "report"},
     {"estimators"},
     {"simulate"},
     {"laboratory"},
     {"experiments"},
+    {"workflow"},
     {"cli"},
+    {"__main__"},
 ]
 
 

@@ -173,7 +173,7 @@ def test_a_number_of_epochs_leaves_no_choice(auto, noise):
     assert again.epochs_ == auto.epochs_
     again.set_params(max_epochs=3).fit(*noise)
     assert again.max_epochs_ == 3
-    assert not hasattr(again, "epochs_")
+    assert again.epochs_ is None
     assert not hasattr(DeepEnsembleRegressor(), "max_epochs_")
 
 

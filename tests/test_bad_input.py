@@ -5,8 +5,6 @@ import pickle
 import re
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -51,12 +49,6 @@ def test_nan_in_X_is_refused(untrained, data):
         untrained().fit(with_entry(data[0], np.nan), data[1])
 
 
-def test_missing_values_of_pandas_are_refused_as_nan(untrained, data, table):
-    column = pd.array([1, None] * 32, dtype="Int64")
-    with refused("Input X contains NaN", "SimpleImputer"):
-        untrained().fit(table.assign(bmi=column), data[1])
-
-
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_infinity_in_X_is_refused(untrained, data, value):
     with refused("Input X contains infinity", "Drop or correct those rows"):
@@ -93,44 +85,15 @@ def test_a_single_row_can_be_predicted(model, data):
     assert model.predict(data[0][:1]).shape == (1,)
 
 
-# By way of lists: polars needs pyarrow to take text from pandas, and we do not.
-@pytest.mark.parametrize(
-    "as_table", [lambda t: t, lambda t: pl.DataFrame(t.to_dict("list"))], ids=["pandas", "polars"]
-)
-def test_columns_with_text_are_named(untrained, data, table, as_table):
-    X = as_table(table.assign(town="Rome", bmi="high"))
-    with refused("could not convert string to float", "OneHotEncoder", "text: bmi, town."):
-        untrained().fit(X, data[1])
-
-
-def test_columns_with_categories_are_named(untrained, data, table):
-    X = table.assign(sex=pd.Categorical(["female", "male"] * 32))
-    with refused("could not convert string to float", "OneHotEncoder", "columns with text: sex."):
-        untrained().fit(X, data[1])
-
-
 def test_columns_with_text_in_an_array_are_numbered(untrained, data, table):
     X = table.assign(town="Rome", bmi="high").to_numpy()
     with refused("could not convert string to float: 'high'", "columns with text: 1, 3."):
         untrained().fit(X, data[1])
 
 
-def test_text_is_named_at_prediction_too(data, table, small):
-    named = DeepEnsembleRegressor(**small).fit(table, data[1])
-    with refused("could not convert string to float: 'high'", "columns with text: bmi."):
-        named.predict(table.assign(bmi="high"))
-
-
 def test_a_list_of_words_is_refused_as_text(untrained, data):
     with refused("could not convert string to float: 'high'", "Encode text as numbers first"):
         untrained().fit(["high", "low"] * 32, data[1])
-
-
-@pytest.mark.parametrize("columns", [["age", "day"], ["day"]], ids=["beside numbers", "alone"])
-def test_columns_with_dates_are_named(untrained, data, table, columns):
-    X = table.assign(day=pd.date_range("2024-01-01", periods=64))[columns]
-    with refused("dates", "day", "as numbers"):
-        untrained().fit(X, data[1])
 
 
 def test_a_single_column_without_its_second_axis_is_refused(untrained, data):

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from confide.compilation import enable_compilation_cache
-    from confide.errors import ModelFileError, NoSuchIntervalError
+    from confide.errors import (
+        LeftOutColumnWarning,
+        ModelFileError,
+        NoSuchIntervalError,
+        UnseenValueWarning,
+    )
     from confide.estimators import (
         BootstrappedDeepEnsembleRegressor,
         ConcreteDropoutRegressor,
@@ -18,8 +23,10 @@ if TYPE_CHECKING:
         QualityDrivenEnsembleRegressor,
         load,
     )
+    from confide.explanation import Explanation
     from confide.laboratory import CoverageReport, coverage_check
     from confide.learners import TrainingDivergedError
+    from confide.overfitting import OverfittingCheck, overfitting_check
     from confide.prediction import Prediction
 
     __version__: str
@@ -29,21 +36,31 @@ __all__ = [
     "ConcreteDropoutRegressor",
     "CoverageReport",
     "DeepEnsembleRegressor",
+    "Explanation",
+    "LeftOutColumnWarning",
     "ModelFileError",
     "NaiveBootstrapRegressor",
     "NoSuchIntervalError",
+    "OverfittingCheck",
     "Prediction",
     "QualityDrivenEnsembleRegressor",
     "TrainingDivergedError",
+    "UnseenValueWarning",
     "__version__",
     "coverage_check",
     "enable_compilation_cache",
     "load",
+    "overfitting_check",
 ]
 
 _HOMES = {
     "compilation": ["enable_compilation_cache"],
-    "errors": ["ModelFileError", "NoSuchIntervalError"],
+    "errors": [
+        "LeftOutColumnWarning",
+        "ModelFileError",
+        "NoSuchIntervalError",
+        "UnseenValueWarning",
+    ],
     "estimators": [
         "BootstrappedDeepEnsembleRegressor",
         "ConcreteDropoutRegressor",
@@ -52,8 +69,10 @@ _HOMES = {
         "QualityDrivenEnsembleRegressor",
         "load",
     ],
+    "explanation": ["Explanation"],
     "laboratory": ["CoverageReport", "coverage_check"],
     "learners": ["TrainingDivergedError"],
+    "overfitting": ["OverfittingCheck", "overfitting_check"],
     "prediction": ["Prediction"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

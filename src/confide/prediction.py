@@ -1,23 +1,25 @@
 """The one result object: a prediction with its intervals and its sources of uncertainty."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 from numpy.typing import ArrayLike
 
 from confide.errors import NoSuchIntervalError, is_number, nearest
 from confide.explanation import Decay, Explanation, checked_decay
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
-from confide.uncertainty import Law, LevelLaw
+from confide.uncertainty import Calibration, ConformalLaw, Law, LevelLaw
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Row = Float64[np.ndarray, " row"]
 Kind = Literal["confidence", "prediction"]
+# Of rows like the training data, one in a hundred has a smaller p-value.
+NOVEL = 0.01
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Prediction:
     mean: Row
     aleatoric_variance: Row | None
     epistemic_variance: Row | None
-    prediction_law: Law | LevelLaw
+    prediction_law: Law | LevelLaw | ConformalLaw
     confidence_law: Law | None
     classical_variance: Row | None
     optimisation_variance: Row | None
@@ -66,6 +68,30 @@ class Prediction:
         """Aleatoric plus epistemic variance."""
         aleatoric, epistemic = self._variances
         return aleatoric + epistemic
+
+    @property
+    def is_novel(self) -> Bool[np.ndarray, " row"] | None:
+        """Whether each row is unlike the training data: its intervals cannot be trusted then.
+
+        Of rows that are like them, about one in a hundred is flagged nevertheless.
+        """
+        return None if self.novelty is None else self.novelty < NOVEL
+
+    @property
+    def scale(self) -> Row:
+        """What a calibrated prediction interval is a multiple of, for each row.
+
+        The root of the total variance; half the width of the prediction interval where the method
+        has that and no variances.
+        """
+        if isinstance(self.prediction_law, LevelLaw):
+            return self.prediction_law.half_width_at_level
+        return np.sqrt(self.total_variance)
+
+    def calibrated(self, calibration: Calibration) -> "Prediction":
+        """The same with calibrated prediction intervals; everything else is as it was."""
+        law = calibration.law(self.prediction_law.location, self.scale)
+        return replace(self, prediction_law=law, uncalibrated=self)
 
     @property
     def sources(self) -> dict[str, Row]:
@@ -141,7 +167,7 @@ class Prediction:
         half_width = law.half_width(checked_level(confidence_level))
         return np.stack([law.location - half_width, law.location + half_width], axis=-1)
 
-    def law(self, kind: Kind) -> Law | LevelLaw:
+    def law(self, kind: Kind) -> Law | LevelLaw | ConformalLaw:
         """The law behind the interval of the named kind."""
         if kind == "prediction":
             return self.prediction_law
@@ -211,7 +237,9 @@ class Prediction:
         """A table under statsmodels' column names, then the sources of uncertainty.
 
         `mean_se` and `mean_ci_*` are about the true function, `obs_ci_*` about a new observation.
-        What the method does not estimate has no column.
+        What the method does not estimate has no column. `novelty` is the p-value of a row's being
+        like the training data. Where `obs_ci_*` are calibrated, the last two columns have the
+        method's own prediction interval, if it has one at that level.
         """
         import pandas as pd  # here, because importing it takes longer than all of confide
 
@@ -226,6 +254,10 @@ class Prediction:
         for name in ("aleatoric_variance", "classical_variance", "optimisation_variance"):
             if (variance := getattr(self, name)) is not None:
                 columns[name] = variance
+        if self.novelty is not None:
+            columns["novelty"] = self.novelty
+        if self.uncalibrated is not None:
+            columns |= _uncalibrated_columns(self.uncalibrated, confidence_level)
         return pd.DataFrame(columns)
 
 
@@ -280,3 +312,12 @@ def checked_probability(probability: object) -> float:
             "[0.05, 0.5, 0.95]."
         )
     return float(probability)
+
+
+def _uncalibrated_columns(prediction: Prediction, confidence_level: float) -> dict[str, Row]:
+    """The method's own prediction interval, if it has one at that level."""
+    try:
+        lower, upper = prediction.prediction_interval(confidence_level).T
+    except NoSuchIntervalError:
+        return {}
+    return {"obs_ci_lower_uncalibrated": lower, "obs_ci_upper_uncalibrated": upper}

@@ -8,42 +8,27 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-FILE_HELP = "FILE is CSV, TSV, Parquet or Arrow, also compressed (.gz); - is standard input."
 
-
-class TablePath(click.ParamType):
+class TablePath(click.ParamType):  # type: ignore[type-arg]
     """A file of a table, or - for standard input."""
 
     name = "file"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | Path:
+    def convert(self, value: Any, *_: Any) -> str | Path:
         """The path; whether it can be read is found out by reading it."""
-        if value == "-":
-            return "-"
-        path = Path(value)
-        if not path.exists():
-            from confide.tables import nearest_file
+        return value if value == "-" else Path(value)
 
-            self.fail(f"There is no file {value!r}. {nearest_file(path)}".rstrip(), param, ctx)
-        return path
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
         """Files, by the shell itself."""
         return [CompletionItem(incomplete, type="file")]
 
 
-class ColumnName(click.ParamType):
+class ColumnName(click.ParamType):  # type: ignore[type-arg]
     """The name of a column of the table that the command is given."""
 
     name = "column"
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, _: Any, incomplete: str) -> list[CompletionItem]:
         """The columns of FILE that start so."""
         file = ctx.params.get("file")
         names: list[str] = []
@@ -75,7 +60,8 @@ seed_option = click.option("--seed", default=0, show_default=True, help="Same se
 
 
 def output_option(
-    default: str | None, help: str  # noqa: A002
+    default: str | None,
+    help: str,  # noqa: A002
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """`-o`, with what it is for."""
     return click.option(
@@ -96,5 +82,5 @@ def refuse_output(output: Path | None, force: bool, endings: tuple[str, ...] = (
         raise click.UsageError(f"There is no folder {output.parent}: make it first.")
     if endings and output.suffix.lower() not in endings:
         raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")
-    if output.exists() and not force:
+    if output.is_file() and not force:
         raise click.UsageError(f"{output} is there already. Add --force to replace it.")

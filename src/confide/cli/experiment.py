@@ -1,5 +1,6 @@
 """`confide experiment`: the paper's tables and figures, made anew."""
 
+import contextlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -141,11 +142,10 @@ def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
         click.echo(f"\nNo cell is finished in {folder.path}.")
         return
     hours = sum(saved.provenance["seconds"] for saved in finished) / 3600
-    with _messages(kept=""):
-        in_all = len(chosen.cells(options))
-    click.echo(
-        f"\n{len(finished)} of {in_all} cells are finished in {folder.path}: {hours:.2f} h.\n"
-    )
+    in_all = ""
+    with contextlib.suppress(OSError, ValueError):  # cells are not needed to read what is saved
+        in_all = f" of {len(chosen.cells(options))}"
+    click.echo(f"\n{len(finished)}{in_all} cells are finished in {folder.path}: {hours:.2f} h.\n")
     click.echo(findings.words)
     for table in tables:
         click.echo(f"\n{to_markdown(table)}", nl=False)

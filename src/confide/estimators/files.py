@@ -14,16 +14,26 @@ from safetensors.numpy import save as to_bytes
 
 from confide.arrays import Arrays
 from confide.atomic import write_atomically
+from confide.encoding import Encoder
 from confide.errors import ModelFileError
 from confide.estimators.attachment import Attachment
 from confide.estimators.base import EnsembleRegressor
 from confide.estimators.regressors import ESTIMATORS
+from confide.estimators.training_table import TrainingTable
 from confide.methods.epochs import AUTO, EpochChoice
+from confide.novelty import Novelty
+from confide.uncertainty import Calibration
 
 FORMAT = "confide model"
 FORMAT_VERSION = 2
 # What a fit may leave beside the networks, each kept under its name.
-ATTACHMENTS: dict[str, type[Attachment]] = {"epochs": EpochChoice}
+ATTACHMENTS: dict[str, type[Attachment]] = {
+    "calibration": Calibration,
+    "encoder": Encoder,
+    "epochs": EpochChoice,
+    "novelty": Novelty,
+    "training_table": TrainingTable,
+}
 
 
 def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -> None:
@@ -63,10 +73,15 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
     try:
         estimator = _estimator_class(header)(**_parameters(header, arrays))
         n_features = _n_features(header)
-        estimator.fitted_ = estimator.method.from_arrays(arrays, estimator.settings(), n_features)
+        for name in ATTACHMENTS:
+            setattr(estimator, f"{name}_", None)
         for name, attachment in _attachments(header, arrays):
             setattr(estimator, f"{name}_", attachment)
+        estimator.fitted_ = estimator.method.from_arrays(
+            arrays, estimator.settings(), _n_encoded(estimator, header)
+        )
         _restore_auto_epochs(estimator)
+        _refuse_foreign_novelty(estimator)
         _refuse_altered(header, arrays)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ModelFileError(
@@ -136,6 +151,12 @@ def _restore_auto_epochs(estimator: EnsembleRegressor) -> None:
         estimator.max_epochs = AUTO
 
 
+def _refuse_foreign_novelty(estimator: EnsembleRegressor) -> None:
+    novelty, standardiser = estimator.novelty_, estimator.fitted_.standardiser
+    if novelty is not None and len(novelty.weights) != len(standardiser.x_mean):
+        raise ValueError("novelty's reference rows have other columns than the networks")
+
+
 def _refuse_altered(header: dict[str, Any], arrays: Arrays) -> None:
     if header["sha256"] != _checksum(header, arrays):
         raise ValueError("it is not what was saved")
@@ -191,6 +212,17 @@ def _n_features(header: dict[str, Any]) -> int:
     ):
         raise ValueError("feature names do not match the number of features")
     return n_features
+
+
+def _n_encoded(estimator: EnsembleRegressor, header: dict[str, Any]) -> int:
+    """The number of features that the networks see."""
+    encoder: Encoder | None = getattr(estimator, "encoder_", None)
+    if encoder is None:
+        return _n_features(header)
+    names = [column.name for column in encoder.columns]
+    if len(names) != _n_features(header) or header.get("feature_names") not in (None, names):
+        raise ValueError("the encoder's columns are not those of the model")
+    return len(encoder.feature_names)
 
 
 def _plain(value: Any) -> Any:

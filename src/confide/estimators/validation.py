@@ -1,15 +1,20 @@
 """What comes in through the public edge: refused before any training, with what to do about it."""
 
+import inspect
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Float64
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_X_y, validate_data
 
+from confide.encoding import Encoder, column_names, is_table, rows_of
+from confide.errors import LeftOutColumnWarning, UnseenValueWarning
 from confide.prediction import Prediction
 
 Table: TypeAlias = Float[np.ndarray, "row feature"]
@@ -44,18 +49,24 @@ _ADVICE = {
 def checked_training_data(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Table, Rows, Rows | None]:
-    """Arrays of finite numbers that can be learnt from; rows of weight zero are left out."""
+    """Arrays of finite numbers that can be learnt from; rows of weight zero are left out.
+
+    The estimator keeps the names of the columns, and for a table how it was encoded.
+    """
     _refuse_odd_targets(y)
-    X_array, y_array = _with_advice(
-        estimator, X, y, dtype=(np.float64, np.float32), y_numeric=True, ensure_min_samples=2
-    )
+    X_checked, y_array = (_checked_table if is_table(X) else _checked_arrays)(estimator, X, y)
     y_array = y_array.astype(np.float64)
     weight = _checked_sample_weight(sample_weight, len(y_array))
     if weight is not None and not weight.all():
         kept = weight > 0
-        X_array, y_array, weight = X_array[kept], y_array[kept], weight[kept]
+        X_checked = rows_of(X_checked, kept) if is_table(X) else X_checked[kept]
+        y_array, weight = y_array[kept], weight[kept]
     refuse_targets_that_cannot_be_learnt(y_array)
+    encoder = Encoder.fit(X_checked) if is_table(X) else None
+    estimator.encoder_ = encoder
+    X_array = X_checked if encoder is None else encoder.encode(X_checked)
     _refuse_columns_too_wide(estimator, X_array)
+    _warn_of_columns_left_out(encoder)
     _warn_of_constant_columns(estimator, X_array)
     return X_array, y_array, weight
 
@@ -71,9 +82,68 @@ def refuse_answers_that_are_not_numbers(prediction: Prediction) -> None:
         )
 
 
-def checked_X(estimator: BaseEstimator, X: ArrayLike) -> Table:
-    """Rows that have the columns of the training data."""
-    return _with_advice(estimator, X, dtype=(np.float64, np.float32), reset=False)
+def checked_X(estimator: BaseEstimator, X: Any) -> Table:
+    """Rows that have the columns of the training data, as numbers."""
+    encoder: Encoder | None = getattr(estimator, "encoder_", None)
+    if encoder is None:
+        # scikit-learn reads the tables of the others by itself.
+        rows = X.to_pandas() if is_table(X) and not hasattr(X, "dtypes") else X
+        return _with_advice(estimator, rows, dtype=(np.float64, np.float32), reset=False)
+    if is_table(X):
+        with _advice(X):
+            check_array(_stand_in(X), estimator=estimator)
+        _checked_columns(estimator, X, reset=False)
+    else:
+        X = _as_table(estimator, encoder, X)
+    matrix, unseen = encoder.encode_and_report(X)
+    if unseen:
+        _warn(UnseenValueWarning(unseen))
+    return matrix
+
+
+def _checked_arrays(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> tuple[Table, Rows]:
+    return _with_advice(
+        estimator, X, y, dtype=(np.float64, np.float32), y_numeric=True, ensure_min_samples=2
+    )
+
+
+def _checked_table(estimator: BaseEstimator, X: Any, y: ArrayLike) -> tuple[Any, Rows]:
+    """The table as it is, whose columns the encoder checks, and the targets of its rows."""
+    _checked_columns(estimator, X, reset=True)
+    with _advice(X):
+        _, y_array = check_X_y(
+            _stand_in(X), y, y_numeric=True, ensure_min_samples=2, estimator=estimator
+        )
+    return X, y_array
+
+
+def _checked_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
+    """scikit-learn's rules for the names and the number of columns, also for a table of pyarrow."""
+    import pandas as pd
+
+    with _advice(X):
+        names = pd.DataFrame(columns=pd.Index(column_names(X), dtype=object))
+        validate_data(estimator, names, skip_check_array=True, reset=reset)
+
+
+def _stand_in(X: Any) -> Table:
+    """As many rows as the table, and no column only if it has none."""
+    n_rows, n_columns = X.shape
+    return np.zeros((n_rows, min(n_columns, 1)))
+
+
+def _as_table(estimator: Any, encoder: Encoder, X: ArrayLike) -> Any:
+    """An array as the table of numbers that training had."""
+    import pandas as pd
+
+    if others := [c.name for c in encoder.columns if c.kind not in {"number", "boolean"}]:
+        raise ValueError(
+            "X must be a table as in `fit`, because some of its columns are not numbers "
+            f"({', '.join(others)}), got {type(X).__name__}. Pass a table of pandas, polars or "
+            "pyarrow."
+        )
+    array = _with_advice(estimator, X, dtype=(np.float64, np.float32), reset=False)
+    return pd.DataFrame(array, columns=[column.name for column in encoder.columns])
 
 
 def _refuse_odd_targets(y: Any) -> None:
@@ -152,15 +222,24 @@ def _checked_sample_weight(sample_weight: Any, n_rows: int) -> Rows | None:
 
 def _with_advice(estimator: BaseEstimator, X: Any, *arguments: Any, **keywords: Any) -> Any:
     _refuse_dates(X)
-    try:
+    with _advice(X):
         return validate_data(estimator, X, *arguments, **keywords)
+
+
+@contextmanager
+def _advice(X: Any) -> Iterator[None]:
+    """Adds what to do to what scikit-learn's checks say."""
+    try:
+        yield
     except (TypeError, ValueError) as error:
         for pattern, advice in _ADVICE.items():
             if re.search(pattern, str(error), flags=re.DOTALL):
-                words = [name for name, column in _columns(X) if _first_word(column) is not None]
-                columns = ", ".join(words) or "all"
+                columns = "{columns}" in advice and [
+                    name for name, column in _columns(X) if _first_word(column) is not None
+                ]
                 kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"{error} {advice.format(columns=columns)}") from error
+                listed = ", ".join(columns or []) or "all"
+                raise kind(f"{error} {advice.format(columns=listed)}") from error
         raise
 
 
@@ -207,21 +286,47 @@ def _refuse_columns_too_wide(estimator: Any, X: Table) -> None:
     with np.errstate(over="ignore"):
         too_wide = np.flatnonzero(~np.isfinite(np.ptp(X, axis=0)))
     if len(too_wide):
-        names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
         raise ValueError(
             f"X must have a range that floats can hold, but this column has not: "
-            f"{names[too_wide[0]]}. Express it in other units."
+            f"{feature_names(estimator, X)[too_wide[0]]}. Express it in other units."
         )
 
 
 def _warn_of_constant_columns(estimator: Any, X: Table) -> None:
     constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
     if len(constant):
-        names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
-        listed = ", ".join(str(name) for name in names[constant])
-        warnings.warn(
-            f"Constant in the training data, and so of no use to the networks: {listed}. "
-            "Predictions for rows where such a column differs are extrapolations.",
-            UserWarning,
-            stacklevel=4,  # the line that called `fit`
+        names = feature_names(estimator, X)
+        _warn(
+            UserWarning(
+                "Constant in the training data, and so of no use to the networks: "
+                f"{', '.join(names[i] for i in constant)}. Predictions for rows where such a "
+                "column differs are extrapolations."
+            )
         )
+
+
+def _warn_of_columns_left_out(encoder: Encoder | None) -> None:
+    if encoder is not None and encoder.left_out:
+        listed = "; ".join(f"{name} ({reason})" for name, reason in encoder.left_out.items())
+        _warn(
+            LeftOutColumnWarning(
+                f"Left out of the fit: {listed}. Drop such columns, or turn them into numbers or "
+                "categories with common values."
+            )
+        )
+
+
+def feature_names(estimator: Any, X: Table) -> tuple[str, ...]:
+    """The names of the numbers that the networks see; positions where there are none."""
+    encoder: Encoder | None = getattr(estimator, "encoder_", None)
+    if encoder is not None:
+        return encoder.feature_names
+    return tuple(str(i) for i in range(X.shape[1]))
+
+
+def _warn(warning: Warning) -> None:
+    """Warns at the line that called confide."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("confide."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(warning, stacklevel=level)

@@ -45,7 +45,8 @@ def coverage_check(
         estimator: one of confide's, or any with `fit` and `predict_interval(X, confidence_level,
             kind)`; a list of some, or a dictionary from names to estimators. Regressors of skpro
             and MAPIE are taken as they are.
-        X: your table of numbers.
+        X: your table, as for `fit`; a column that is no number is judged, and named in the report,
+            by the numbers that it becomes.
         y: your targets.
         n_simulations: data sets to simulate; 20 tell a mean coverage to about 2 points, 100 are the
             paper's.
@@ -70,9 +71,10 @@ def coverage_check(
         raise TypeError(
             f"`truth` must be one of {tuple(TWINS)} or a confide.simulate.Truth, got {truth!r}."
         )
-    names = _feature_names(X)
-    # Any estimator of ours says what is wrong with a table, and what to do.
-    table, observed, _ = checked_training_data(DeepEnsembleRegressor(), X, y, None)
+    # Any estimator of ours says what is wrong with a table, and what to do; and how it becomes
+    # numbers, which a twin needs as well.
+    checked = DeepEnsembleRegressor()
+    table, observed, _ = checked_training_data(checked, X, y, None)
     generator = check_random_state(random_state)
     X_train, X_test = train_test_split(table, test_size=test_size, random_state=generator)
     twin = truth if isinstance(truth, Truth) else TWINS[truth](table, observed)
@@ -92,6 +94,7 @@ def coverage_check(
                 "that it has."
             )
         coverages += coverages_of(name, answers, twin, X_test)
+    names = _feature_names(checked, table)
     return CoverageReport(tuple(coverages), X_test, names, len(X_train), type(twin).__name__)
 
 
@@ -125,8 +128,8 @@ def _named(estimator: Any) -> dict[str, Any]:
     return named
 
 
-def _feature_names(X: Any) -> tuple[str, ...]:
-    names = getattr(X, "columns", None)
-    if names is None:
-        return tuple(f"x{i}" for i in range(np.shape(X)[1] if np.ndim(X) == 2 else 0))
-    return tuple(str(name) for name in names)
+def _feature_names(checked: DeepEnsembleRegressor, X: Table) -> tuple[str, ...]:
+    """Those of the numbers that a table became."""
+    if checked.encoder_ is None:
+        return tuple(f"x{i}" for i in range(X.shape[1]))
+    return checked.encoder_.feature_names

@@ -1,49 +1,38 @@
 """From a model and a table, block by block, to a table of predictions."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from confide.errors import TableMismatchError, listed, nearest
 from confide.estimators import EnsembleRegressor
 from confide.prediction import Prediction
+from confide.workflow.notes import Notes
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-@dataclass
-class Notes:
-    """What is said once about a table that is read in many blocks."""
-
-    said: dict[str, int] = field(default_factory=dict)
-
-    def __iter__(self) -> Iterator[str]:
-        """Each note, with the number of blocks that it is about where they are several."""
-        for note, n_blocks in self.said.items():
-            yield note if n_blocks == 1 else f"{note} (and likewise further on)"
-
-    def add(self, note: str) -> None:
-        """Counts a note; the numbers in it may differ from block to block."""
-        self.said[note] = self.said.get(note, 0) + 1
 
 
 def features_of(model: EnsembleRegressor, table: "pa.Table") -> "pa.Table":
     """The columns that the model was trained on, by name and in its order; others are left out.
 
     Raises:
-        TableMismatchError: columns are missing.
+        TableMismatchError: columns are missing that the networks see.
     """
+    import pyarrow as pa
+
     needed = feature_names(model)
     there = table.column_names
-    missing = [name for name in needed if name not in there]
+    unused = {} if model.encoder_ is None else model.encoder_.left_out
+    missing = [name for name in needed if name not in there and name not in unused]
     if missing:
         near = [hint for name in missing if (hint := nearest(name, there))]
         raise TableMismatchError(
             f"The model needs columns that the table does not have: {listed(missing)}; the table "
-            f"has {listed(there)}. {' '.join(dict.fromkeys(near))}".rstrip()
+            f"has {listed(there)}. {' '.join(dict.fromkeys(near[:3]))}".rstrip()
         )
+    for name in unused:
+        if name not in there:
+            table = table.append_column(name, pa.nulls(table.num_rows))
     return table.select(needed)
 
 
@@ -63,16 +52,19 @@ def feature_names(model: EnsembleRegressor) -> list[str]:
     return [str(name) for name in names]
 
 
-def predicted(
-    model: EnsembleRegressor, table: "pa.Table", notes: Notes
-) -> Prediction:
+def arrow_types(model: EnsembleRegressor) -> "dict[str, pa.DataType]":
+    """How columns of text files are to be read: a category that looks like numbers is none."""
+    import pyarrow as pa
+
+    kinds = {"category": pa.string(), "number": pa.float64()}
+    columns = () if model.encoder_ is None else model.encoder_.columns
+    return {column.name: kinds[column.kind] for column in columns if column.kind in kinds}
+
+
+def predicted(model: EnsembleRegressor, table: "pa.Table", notes: Notes) -> Prediction:
     """The prediction for a table's rows; warnings become notes."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        prediction = model.get_prediction(features_of(model, table))
-    for warning in caught:
-        notes.add(str(warning.message))
-    return prediction
+    with notes.of_warnings():
+        return model.get_prediction(features_of(model, table))
 
 
 def prediction_blocks(
@@ -103,4 +95,3 @@ def prediction_blocks(
         answers = pa.Table.from_pandas(frame, preserve_index=False)
         kept = {name: block.column(name) for name in keep}
         yield pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})
-

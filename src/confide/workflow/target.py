@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from confide.errors import TargetError, listed, nearest
+from confide.workflow.notes import Notes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,13 +43,28 @@ def take_target(table: "pa.Table", target: str) -> Taken:
     return Taken(table.drop_columns([target]), y)
 
 
-def refuse_missing(y: Float64[np.ndarray, " row"], target: str) -> None:
-    """Refuses a target that is nowhere known."""
-    if np.isnan(y).all():
+def known_rows(
+    features: "pa.Table", y: Float64[np.ndarray, " row"], target: str, notes: Notes
+) -> Taken:
+    """The rows whose target is known; a note says how many are dropped.
+
+    Raises:
+        TargetError: the target is nowhere known.
+    """
+    known = ~np.isnan(y)
+    if len(y) == 0:
+        raise TargetError("The table has a header and no rows: there is nothing to learn from.")
+    if not known.any():
         raise TargetError(
             f"The target {target!r} is missing in all {len(y)} rows: there is nothing to learn "
             "from. Choose another column."
         )
+    if known.all():
+        return Taken(features, y)
+    n_dropped = int(np.sum(~known))
+    rows = "1 row" if n_dropped == 1 else f"{n_dropped:,} rows"
+    notes.add(f"{rows} of {len(y):,} left out: the target {target!r} is missing there.")
+    return Taken(features.filter(known), y[known])
 
 
 def _numbers(column: "pa.ChunkedArray", target: str) -> Float64[np.ndarray, " row"]:
@@ -82,7 +98,9 @@ def _not_numbers(column: "pa.ChunkedArray", target: str) -> str:
     odd = [word for word in words if not _is_number(word)]
     shown = ", ".join(repr(word[:30]) for word in (odd or words)[:SHOWN])
     if len(odd) < len(words) / 2:
-        return f"{told}: most values are numbers, but not {shown}. Correct them or leave them empty."
+        return (
+            f"{told}: most values are numbers, but not {shown}. Correct them or leave them empty."
+        )
     return (
         f"{told}, with values such as {shown}. Classes call for a classifier; numbers with units "
         "or decimal commas must be written as plain numbers."
@@ -95,4 +113,3 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
-

@@ -1,0 +1,469 @@
+"""What becomes of a column: one class for each kind, immutable, kept in a file as JSON."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+
+import narwhals as nw
+import numpy as np
+from jaxtyping import Float64
+
+from confide.encoding.reading import Kind, Rows, Source, known_zone
+
+# An indicator of few rows is a huge number once standardised, one over the root of their share, and
+# so are its other rows if they are few. One with fewer than either is not made: the networks see at
+# most 14, and never learn from fewer than five rows.
+FEWEST_ROWS = 5
+SMALLEST_SHARE = 0.005
+MOST_CATEGORIES = 30
+# A column with more texts than this does not remember the rare ones.
+MOST_REMEMBERED = 1000
+# A cycle is kept if its sine or cosine moves by more than this in training, six days of a year.
+SMALLEST_SWING = 0.1
+# In days.
+CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
+
+Fact = TypeVar("Fact")
+# How often each text that training did not have came; None counts missing values.
+News: TypeAlias = dict[str | None, int]
+Features: TypeAlias = Float64[np.ndarray, "row feature"]
+
+
+@dataclass(frozen=True)
+class Column(ABC):
+    """A column of the training table, and how it is turned into numbers.
+
+    Attributes:
+        name: its name in the table.
+    """
+
+    name: str
+    kind: ClassVar[str]
+    needed: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the numbers that it becomes."""
+
+    @abstractmethod
+    def accepts(self, source: Source) -> bool:
+        """Whether values of another table are of a kind that fits."""
+
+    @abstractmethod
+    def fill(self, features: Features, source: Source) -> News:
+        """Writes its numbers; returns what training did not have."""
+
+    def to_json(self) -> dict[str, Any]:
+        """What a model file keeps."""
+        return {"kind": self.kind, **asdict(self)}
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, said: dict[str, Any]) -> Self:
+        """From a model file, checked."""
+
+
+@dataclass(frozen=True)
+class LeftOutColumn(Column):
+    """A column that the networks do not see.
+
+    Attributes:
+        reason: why, in words.
+    """
+
+    reason: str
+    kind: ClassVar[str] = "left out"
+    needed: ClassVar[str] = "anything"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def accepts(self, source: Source) -> bool:  # noqa: ARG002
+        """It is not looked at."""
+        return True
+
+    def fill(self, features: Features, source: Source) -> News:  # noqa: ARG002
+        """Nothing to write."""
+        return {}
+
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> Self:
+        """From a model file, checked."""
+        return cls(_fact(said, "name", str), _fact(said, "reason", str))
+
+
+@dataclass(frozen=True)
+class _NumericColumn(Column):
+    """A column whose values are a number each.
+
+    Attributes:
+        median: of the training data, which stands in for what is missing.
+        had_holes: whether the training data had missing values.
+        has_indicator: whether a number of its own says that the value is missing.
+    """
+
+    median: float
+    had_holes: bool
+    has_indicator: bool
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The values' names, and that of the indicator."""
+        indicator = (f"{self.name} is missing",) if self.has_indicator else ()
+        return (*self.value_names, *indicator)
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """The names of the numbers that a value becomes."""
+        return (self.name,)
+
+    def fill(self, features: Features, source: Source) -> News:
+        """Writes values and indicator."""
+        values = self.read(source)
+        missing = np.isnan(values)
+        self.fill_values(features, np.where(missing, self.median, values))
+        if self.has_indicator:
+            features[:, -1] = missing
+        count = int(np.count_nonzero(missing))
+        return {None: count} if count and not self.had_holes else {}
+
+    def read(self, source: Source) -> Rows:
+        """The values, not a number where they are missing."""
+        return source.numbers()
+
+    def fill_values(self, features: Features, values: Rows) -> None:
+        """Writes what values without holes become."""
+        features[:, 0] = values
+
+    def accepts(self, source: Source) -> bool:
+        """Values of the same kind."""
+        return source.kind in {self.kind, "missing"}
+
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> Self:
+        """From a model file, checked."""
+        return cls(*_numeric_facts(said))
+
+
+@dataclass(frozen=True)
+class NumberColumn(_NumericColumn):
+    """Numbers, as they are."""
+
+    kind: ClassVar[str] = "number"
+    needed: ClassVar[str] = "numbers"
+
+    def accepts(self, source: Source) -> bool:
+        """Numbers, or truths as 0 and 1."""
+        return source.kind in {"number", "boolean", "missing"}
+
+
+@dataclass(frozen=True)
+class BooleanColumn(NumberColumn):
+    """Truths, as 0 and 1."""
+
+    kind: ClassVar[str] = "boolean"
+    needed: ClassVar[str] = "truths or numbers"
+
+
+@dataclass(frozen=True)
+class DurationColumn(_NumericColumn):
+    """Durations, in seconds."""
+
+    kind: ClassVar[str] = "duration"
+    needed: ClassVar[str] = "durations"
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """With the unit."""
+        return (f"{self.name}: seconds",)
+
+
+@dataclass(frozen=True)
+class TimeColumn(_NumericColumn):
+    """Times of the day, as a point on the circle: midnight is near to midnight."""
+
+    kind: ClassVar[str] = "time"
+    needed: ClassVar[str] = "times of the day"
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """Sine and cosine."""
+        return _cycle_names(self.name, "day")
+
+    def fill_values(self, features: Features, values: Rows) -> None:
+        """Writes sine and cosine."""
+        features[:, 0], features[:, 1] = _circle(values / 86_400, CYCLES["day"])
+
+
+@dataclass(frozen=True)
+class DateColumn(_NumericColumn):
+    """Dates, as days since 1970, and points on the circles of the year, the week and the day.
+
+    Attributes:
+        cycles: the circles that training goes all the way round, and on which it moves.
+        time_zone: the zone on whose clock dates are read, for dates that have one.
+    """
+
+    cycles: tuple[str, ...]
+    time_zone: str | None
+    kind: ClassVar[str] = "date"
+
+    @property
+    def needed(self) -> str:  # type: ignore[override]
+        """Dates, and whether with a zone."""
+        return f"dates {'without a' if self.time_zone is None else 'with a'} time zone"
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """The days, then sine and cosine of each cycle."""
+        of_cycles = (name for cycle in self.cycles for name in _cycle_names(self.name, cycle))
+        return (f"{self.name}: days", *of_cycles)
+
+    def read(self, source: Source) -> Rows:
+        """Days on the clock of the training data's zone."""
+        return source.numbers(self.time_zone)
+
+    def fill_values(self, features: Features, values: Rows) -> None:
+        """Writes the days, then sine and cosine of each cycle."""
+        features[:, 0] = values
+        for i, cycle in enumerate(self.cycles):
+            features[:, 2 * i + 1], features[:, 2 * i + 2] = _circle(values, CYCLES[cycle])
+
+    def accepts(self, source: Source) -> bool:
+        """Dates, all with a zone or all without."""
+        alike = (source.time_zone is None) == (self.time_zone is None)
+        return source.kind == "missing" or (source.kind == "date" and alike)
+
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> Self:
+        """From a model file, checked."""
+        cycles, zone = said.get("cycles"), said.get("time_zone")
+        if not isinstance(cycles, list) or cycles != [c for c in CYCLES if c in cycles]:
+            raise ValueError("a column's cycles are not some of the year, the week and the day")
+        if zone is not None and (not isinstance(zone, str) or known_zone(zone) != zone):
+            raise ValueError("a column's time zone is not known")
+        return cls(*_numeric_facts(said), tuple(cycles), zone)
+
+
+@dataclass(frozen=True)
+class CategoryColumn(Column):
+    """Categories, each as an indicator of its own; missing is one of them.
+
+    Attributes:
+        categories: those with an indicator.
+        rare: further ones that training had, if they are not too many to remember.
+        remembers_all: whether the two hold every category that training had.
+        has_other: whether what is neither missing nor one of `categories` has an indicator.
+        had_holes: whether the training data had missing values.
+        has_indicator: whether missing values have an indicator.
+    """
+
+    categories: tuple[str, ...]
+    rare: tuple[str, ...]
+    remembers_all: bool
+    has_other: bool
+    had_holes: bool
+    has_indicator: bool
+    kind: ClassVar[str] = "category"
+    needed: ClassVar[str] = "text or categories"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """A name for each indicator."""
+        names = [f"{self.name}={category}" for category in self.categories]
+        names += [f"{self.name}: other"] if self.has_other else []
+        names += [f"{self.name} is missing"] if self.has_indicator else []
+        return tuple(names)
+
+    def accepts(self, source: Source) -> bool:
+        """Text, or whole numbers as text."""
+        return source.is_text
+
+    def fill(self, features: Features, source: Source) -> News:
+        """Writes the indicators; what training did not have is "other", or none of all."""
+        n_known = len(self.categories)
+        if source.kind == "missing":
+            codes, missing = np.full(len(features), -1), np.ones(len(features), bool)
+        else:
+            texts = source.texts()
+            missing = texts.is_null().to_numpy()
+            codes = texts.replace_strict(
+                self.categories, list(range(n_known)), default=-1, return_dtype=nw.Int64
+            ).to_numpy()
+        for code in range(n_known):
+            features[:, code] = codes == code
+        other = (codes < 0) & ~missing
+        if self.has_other:
+            features[:, n_known] = other
+        if self.has_indicator:
+            features[:, -1] = missing
+        news: News = {}
+        if self.remembers_all and other.any():
+            came = _counts(texts.filter(other.tolist()))
+            news |= {text: count for text, count in came.items() if text not in self.rare}
+        if missing.any() and not self.had_holes:
+            news[None] = int(np.count_nonzero(missing))
+        return news
+
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> Self:
+        """From a model file, checked."""
+        categories, rare = (_texts(said, name) for name in ("categories", "rare"))
+        known = {*categories, *rare}
+        if not categories or len(known) != len(categories) + len(rare):
+            raise ValueError("a column's categories are none, or stand there twice")
+        flags = ("remembers_all", "has_other", "had_holes", "has_indicator")
+        return cls(
+            _fact(said, "name", str), categories, rare, *(_fact(said, flag, bool) for flag in flags)
+        )
+
+
+def fitted_column(source: Source) -> Column:
+    """How a column of the training table is to be turned into numbers."""
+    if source.kind == "missing":
+        return LeftOutColumn(source.name, "all its values are missing")
+    if source.kind == "category":
+        return _fitted_category(source)
+    zone = None if source.time_zone is None else known_zone(source.time_zone)
+    values = source.numbers(zone)
+    missing = np.isnan(values)
+    if missing.all():
+        return LeftOutColumn(source.name, "all its values are missing")
+    known = values[~missing]
+    facts = (source.name, float(np.median(known)), bool(missing.any()), _enough(missing))
+    if source.kind == "date":
+        return DateColumn(*facts, _cycles(known), zone)
+    return _OF_NUMBERS[source.kind](*facts)
+
+
+def column_from_json(said: Any) -> Column:
+    """A column from a model file, checked."""
+    kind = said.get("kind") if isinstance(said, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError("a column is of no known kind")
+    column = KINDS[kind].from_json(said)
+    if set(said) != {"kind", *(field.name for field in fields(column))}:
+        raise ValueError("a column has facts that its kind has not")
+    return column
+
+
+_OF_NUMBERS: dict[Kind | None, Callable[..., Column]] = {
+    "number": NumberColumn,
+    "boolean": BooleanColumn,
+    "duration": DurationColumn,
+    "time": TimeColumn,
+}
+KINDS: dict[str, type[Column]] = {
+    column.kind: column
+    for column in (
+        NumberColumn,
+        BooleanColumn,
+        DurationColumn,
+        TimeColumn,
+        DateColumn,
+        CategoryColumn,
+        LeftOutColumn,
+    )
+}
+
+
+def _fitted_category(source: Source) -> Column:
+    texts = source.texts()
+    n_rows, n_missing = len(texts), int(texts.null_count())
+    counts = _counts(texts)
+    by_count = sorted(counts, key=lambda text: (-counts[text], text))
+    common = [text for text in by_count if _enough_of(counts[text], n_rows)][:MOST_CATEGORIES]
+    if not common:
+        return LeftOutColumn(source.name, _why_nothing_is_common(counts, n_rows))
+    rare = sorted(set(counts).difference(common))
+    n_other = n_rows - n_missing - sum(counts[text] for text in common)
+    remembers_all = len(rare) <= MOST_REMEMBERED
+    return CategoryColumn(
+        source.name,
+        tuple(sorted(common)),
+        tuple(rare) if remembers_all else (),
+        remembers_all,
+        has_other=_enough_of(n_other, n_rows),
+        had_holes=n_missing > 0,
+        has_indicator=_enough_of(n_missing, n_rows),
+    )
+
+
+def _why_nothing_is_common(counts: dict[str, int], n_rows: int) -> str:
+    most = max(counts, key=lambda text: counts[text])
+    if 2 * counts[most] > n_rows:
+        but = f" but {n_rows - counts[most]}" if counts[most] < n_rows else ""
+        return f"all{but} of its values are {most!r}"
+    advice = ", and they look like numbers: pass them as numbers" if _like_numbers(counts) else ""
+    return f"it is text with {len(counts)} different values, none of them common{advice}"
+
+
+def _like_numbers(texts: dict[str, int]) -> bool:
+    """Whether texts are numbers, perhaps with a decimal comma, spaces or units of thousands."""
+    for text in texts:
+        try:
+            float(text.strip().replace(" ", "").replace(",", "."))
+        except ValueError:
+            return False
+    return True
+
+
+def _counts(texts: Any) -> dict[str, int]:
+    """How often each text stands in a column."""
+    counted = texts.drop_nulls().alias("text").value_counts(name="count")
+    return dict(zip(counted["text"].to_list(), counted["count"].to_list(), strict=True))
+
+
+def _cycles(days: Rows) -> tuple[str, ...]:
+    """The cycles that dates go round at least once, and on which they move."""
+    return tuple(
+        name
+        for name, period in CYCLES.items()
+        if np.ptp(days) >= period
+        and max(np.ptp(each) for each in _circle(days, period)) > SMALLEST_SWING
+    )
+
+
+def _circle(days: Rows, period: float) -> tuple[Rows, Rows]:
+    turn = 2 * np.pi * (days % period) / period
+    return np.sin(turn), np.cos(turn)
+
+
+def _cycle_names(name: str, cycle: str) -> tuple[str, str]:
+    return f"{name}: {cycle} (sine)", f"{name}: {cycle} (cosine)"
+
+
+def _enough(indicator: np.ndarray) -> bool:
+    return _enough_of(int(np.count_nonzero(indicator)), len(indicator))
+
+
+def _enough_of(count: int, n_rows: int) -> bool:
+    """Whether rows of a table, and the rest of them, are enough to learn from an indicator."""
+    return min(count, n_rows - count) >= max(FEWEST_ROWS, SMALLEST_SHARE * n_rows)
+
+
+def _numeric_facts(said: dict[str, Any]) -> tuple[str, float, bool, bool]:
+    median = _fact(said, "median", float)
+    if not math.isfinite(median):
+        raise ValueError("a column's median is not finite")
+    holes = (_fact(said, name, bool) for name in ("had_holes", "has_indicator"))
+    return _fact(said, "name", str), median, *holes  # type: ignore[return-value]
+
+
+def _texts(said: dict[str, Any], name: str) -> tuple[str, ...]:
+    texts = _fact(said, name, list)
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"a column's {name} are no texts")
+    return tuple(texts)
+
+
+def _fact(said: dict[str, Any], name: str, kind: type[Fact]) -> Fact:
+    fact = said.get(name)
+    if type(fact) is not kind:
+        raise ValueError(f"a column's {name} is no {kind.__name__}")
+    return fact

@@ -1,0 +1,187 @@
+"""A table of any kinds of columns as one matrix of numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+import narwhals as nw
+import numpy as np
+from jaxtyping import Float
+from sklearn.utils import check_array
+
+from confide.arrays import Arrays
+from confide.encoding.columns import (
+    Column,
+    LeftOutColumn,
+    News,
+    NumberColumn,
+    column_from_json,
+    fitted_column,
+)
+from confide.encoding.reading import Source, sources
+
+Matrix: TypeAlias = Float[np.ndarray, "row feature"]
+# For each column that has some: how often each value came that training did not have.
+Unseen: TypeAlias = dict[str, News]
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """How a table of pandas, polars or pyarrow is turned into numbers; the same data, the same.
+
+    - *Numbers* stay as they are. Missing ones become the median, and, where training had enough of
+      them, an indicator says so.
+    - *Categories and text* become an indicator for each value that is common enough in training (at
+      least 5 rows and 0.5 % of them; the 30 most common). The rest share one, and missing values
+      have their own, where there are enough of them. Text without a common value, such as an
+      identifier, is left out.
+    - *Truths* become 0 and 1.
+    - *Dates* become days, and sine and cosine of the time of the year, of the week and of the day,
+      where training spans at least one of them. Dates with a zone are read on its clock.
+    - *Times of the day* become sine and cosine, *durations* seconds.
+    - Columns in which everything is missing are left out.
+
+    Attributes:
+        columns: for each column of the table, its name, kind and facts.
+
+    Example:
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"size": [1, 2, 9] * 5, "colour": ["red", "blue", "red"] * 5})
+        >>> encoder = Encoder.fit(table)
+        >>> encoder.feature_names
+        ('size', 'colour=blue', 'colour=red')
+        >>> encoder.encode(table[:2])
+        array([[1., 0., 1.],
+               [2., 1., 0.]])
+    """
+
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def fit(cls, table: Any) -> Self:
+        """Learns from the rows of a training table.
+
+        Raises:
+            ValueError: columns that are not taken, or of which none is of use.
+        """
+        given = _taken(sources(table))
+        encoder = cls(tuple(fitted_column(source) for source in given))
+        if not encoder.feature_names:
+            raise ValueError(
+                "X must have a column that can be learnt from, but has none: "
+                f"{_listed(encoder.left_out)}. Pass other columns."
+            )
+        return encoder
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the matrix's columns."""
+        return tuple(name for column in self.columns for name in column.feature_names)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The columns that are not used, and why."""
+        return {c.name: c.reason for c in self.columns if isinstance(c, LeftOutColumn)}
+
+    def encode(self, table: Any) -> Matrix:
+        """The matrix of a table with the columns of the training table; row by row."""
+        return self.encode_and_report(table)[0]
+
+    def unseen(self, table: Any) -> Unseen:
+        """How often each category came that training did not have, None counting what is missing.
+
+        Values that are missing count where none were in training.
+        """
+        return self.encode_and_report(table)[1]
+
+    def encode_and_report(self, table: Any) -> tuple[Matrix, Unseen]:
+        """The matrix, and how often each value came that training did not have.
+
+        Raises:
+            ValueError: the table does not fit: its columns, their types, or infinite numbers.
+        """
+        given = self._fitting(sources(table))
+        if self._is_plain and all(_is_plain(source) for source in given):
+            matrix = _as_it_is(table)
+            if np.isfinite(matrix).all():
+                return matrix, {}
+        matrix = np.empty((len(table), len(self.feature_names)), order="F")
+        unseen, start = {}, 0
+        for column, source in zip(self.columns, given, strict=True):
+            stop = start + len(column.feature_names)
+            if news := column.fill(matrix[:, start:stop], source):
+                unseen[column.name] = news
+            start = stop
+        return matrix, unseen
+
+    def to_file(self) -> tuple[dict[str, Any], Arrays]:
+        """What a model file keeps."""
+        return {"columns": [column.to_json() for column in self.columns]}, {}
+
+    @classmethod
+    def from_file(cls, said: Any, arrays: Arrays) -> Self:
+        """From a model file, checked."""
+        if arrays or not isinstance(said, dict) or not isinstance(said.get("columns"), list):
+            raise ValueError("the encoder is no list of columns")
+        encoder = cls(tuple(column_from_json(column) for column in said["columns"]))
+        if not encoder.feature_names:
+            raise ValueError("the encoder has no column that is used")
+        return encoder
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether all columns stay as they are."""
+        return all(isinstance(c, NumberColumn) and not c.has_indicator for c in self.columns)
+
+    def _fitting(self, given: Sequence[Source]) -> Sequence[Source]:
+        """The columns of a table, if they are those of training."""
+        names, came = ([each.name for each in some] for some in (self.columns, given))
+        if came != names:
+            raise ValueError(
+                f"The table must have the columns {', '.join(names)}, as in training, but has "
+                f"{', '.join(came)}. Pass all of them, in their order."
+            )
+        odd = [
+            f"{column.name} needs {column.needed}, got {source.said}"
+            for column, source in zip(self.columns, given, strict=True)
+            if not column.accepts(source)
+        ]
+        if odd:
+            raise ValueError(
+                "Columns must hold what they held in training, but these do not: "
+                f"{'; '.join(odd)}. Convert them, or fit the model anew."
+            )
+        return given
+
+
+def _taken(given: Sequence[Source]) -> Sequence[Source]:
+    """The columns, if all are of a kind that is taken."""
+    odd = [f"{source.name} ({source.said})" for source in given if source.kind is None]
+    if odd:
+        raise ValueError(
+            "Columns must hold numbers, text, categories, dates, times, durations or truths, but "
+            f"these do not: {', '.join(odd)}. Drop or convert them."
+        )
+    return given
+
+
+def _is_plain(source: Source) -> bool:
+    """Whether a column is numbers or truths by its type, of a library that makes matrices."""
+    makes_matrices = not nw.dependencies.is_pyarrow_chunked_array(source.series.to_native())
+    dtype = source.series.dtype
+    return (
+        makes_matrices
+        and source.objects is None
+        and (dtype == nw.Boolean or (dtype.is_numeric() and not dtype.is_decimal()))
+    )
+
+
+def _as_it_is(table: Any) -> Matrix:
+    """Plain numbers as scikit-learn reads them, to the last bit and the order in memory."""
+    return check_array(
+        table, dtype=(np.float64, np.float32), ensure_all_finite=False, ensure_min_samples=0
+    )
+
+
+def _listed(reasons: dict[str, str]) -> str:
+    return "; ".join(f"{name}: {reason}" for name, reason in reasons.items())

@@ -1,0 +1,245 @@
+"""Columns of pandas, polars and pyarrow, read alike."""
+
+from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal, TypeAlias
+from zoneinfo import ZoneInfo
+
+import narwhals as nw
+import numpy as np
+from jaxtyping import Bool, Float64
+
+Kind: TypeAlias = Literal["number", "boolean", "category", "date", "time", "duration", "missing"]
+Rows: TypeAlias = Float64[np.ndarray, " row"]
+Series: TypeAlias = nw.Series[Any]
+
+_KINDS: dict[Any, Kind] = {
+    nw.Boolean: "boolean",
+    nw.String: "category",
+    nw.Categorical: "category",
+    nw.Enum: "category",
+    nw.Date: "date",
+    nw.Datetime: "date",
+    nw.Time: "time",
+    nw.Duration: "duration",
+}
+# What pandas says of a column of Python objects.
+_KINDS_OF_OBJECTS: dict[str, Kind] = {
+    "integer": "number",
+    "floating": "number",
+    "mixed-integer-float": "number",
+    "decimal": "number",
+    "boolean": "boolean",
+    "date": "date",
+    "datetime": "date",
+    "datetime64": "date",
+    "time": "time",
+    "timedelta": "duration",
+    "timedelta64": "duration",
+    "string": "category",
+    "empty": "missing",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A column as it was given.
+
+    Attributes:
+        name: its name.
+        kind: what its values are, "missing" where there are none; None for what is not taken.
+        said: its type in the words of its library.
+        series: its values, as their kind needs them.
+        objects: where they came as Python objects of several types, those.
+    """
+
+    name: str
+    kind: Kind | None
+    said: str
+    series: Series
+    objects: Series | None = None
+
+    @property
+    def time_zone(self) -> str | None:
+        """The zone of dates that have one."""
+        return getattr(self.series.dtype, "time_zone", None)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it can be read as text: categories, whole numbers, or objects with either."""
+        if self.kind in {"number", "boolean"}:
+            return self.objects is not None or self.series.dtype.is_integer()
+        return self.kind in {"category", "missing"}
+
+    def texts(self) -> Series:
+        """The values as text, with nulls."""
+        if self.objects is not None:
+            return _texts_of_objects(self.objects)
+        return self.series if self.series.dtype == nw.String else self.series.cast(nw.String)
+
+    def numbers(self, zone: str | None = None) -> Rows:
+        """The values as numbers, not a number where they are missing.
+
+        Days since 1970 for dates, seconds for durations and for times of the day.
+
+        Args:
+            zone: dates that have a zone are read on the clock of this one.
+
+        Raises:
+            ValueError: a number is infinite.
+        """
+        if self.kind == "missing":
+            return np.full(len(self.series), np.nan)
+        if self.kind == "date":
+            return _days(self.series, zone)
+        if self.kind == "duration":
+            return _float64(self.series.dt.total_microseconds()) / 1e6
+        if self.kind == "time":
+            return np.array([_seconds(each) for each in self.series.to_list()], np.float64)
+        values = _float64(self.series)
+        if np.isinf(values).any():
+            row = int(np.argmax(np.isinf(values)))
+            raise ValueError(
+                f"X must be finite, but column {self.name} is {values[row]} at row {row}. Drop or "
+                "correct such rows."
+            )
+        return values
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is a table of pandas, polars or pyarrow."""
+    is_of = nw.dependencies
+    return is_of.is_pandas_dataframe(X) or is_of.is_polars_dataframe(X) or is_of.is_pyarrow_table(X)
+
+
+def column_names(table: Any) -> list[Any]:
+    """The names of a table's columns as they are: in pandas they may be of any type."""
+    is_arrow = nw.dependencies.is_pyarrow_table(table)
+    return list(table.column_names if is_arrow else table.columns)
+
+
+def rows_of(table: Any, kept: Bool[np.ndarray, " row"]) -> Any:
+    """The rows of a table where `kept` is true."""
+    if nw.dependencies.is_pandas_dataframe(table):
+        return table.loc[kept]
+    return nw.from_native(table, eager_only=True).filter(kept.tolist()).to_native()
+
+
+def sources(table: Any) -> list[Source]:
+    """The columns of a table.
+
+    Raises:
+        ValueError: two columns have one name.
+    """
+    names = [str(name) for name in column_names(table)]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(
+            "The columns of X must have different names, but these stand there more than once: "
+            f"{', '.join(twice)}. Rename or drop them."
+        )
+    if nw.dependencies.is_pandas_dataframe(table):
+        table = table.set_axis(names, axis=1)
+    frame = nw.from_native(table, eager_only=True)
+    return [_source(name, frame.get_column(name)) for name in names]
+
+
+def known_zone(zone: str) -> str:
+    """The zone, if every library knows it; hours from UTC are read on the clock of UTC."""
+    try:
+        return ZoneInfo(zone).key
+    except (KeyError, ValueError, OSError):
+        return "UTC"
+
+
+def _source(name: str, series: Series) -> Source:
+    native = series.to_native()
+    said = str(native.type if nw.dependencies.is_pyarrow_chunked_array(native) else native.dtype)
+    if said == "object" and nw.dependencies.is_pandas_series(native):
+        kind, settled, is_mixed = _settled_objects(native)
+        return Source(name, kind, said, _series(settled), series if is_mixed else None)
+    series = _series(_settled(native))
+    if series.dtype.is_numeric():
+        return Source(name, "number", said, series)
+    kind = next((kind for dtype, kind in _KINDS.items() if series.dtype == dtype), None)
+    # A column of nothing has whatever type its library gives to nothing.
+    if kind in {None, "category"} and not series.dtype.is_nested() and series.is_null().all():
+        kind = "missing"
+    return Source(name, kind, said, series)
+
+
+def _series(native: Any) -> Series:
+    return nw.from_native(native, series_only=True)
+
+
+def _settled(native: Any) -> Any:
+    """A column whose type narwhals does not take as it is, in one that it takes."""
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        import pyarrow as pa
+
+        return native.cast(pa.timestamp("ms")) if native.type == pa.date64() else native
+    if nw.dependencies.is_pandas_series(native) and hasattr(native, "cat"):
+        # Categories of pandas may be of any type, and turn to floats where some are missing.
+        texts = [str(category) for category in native.cat.categories]
+        return native.cat.rename_categories(texts).astype(object)
+    return native
+
+
+def _settled_objects(native: Any) -> tuple[Kind | None, Any, bool]:
+    """What Python objects in pandas are, the column as its kind needs it, and if they are mixed."""
+    import pandas as pd
+
+    said = pd.api.types.infer_dtype(native, skipna=True)
+    kind = _KINDS_OF_OBJECTS.get(said)
+    if kind is None:
+        types = {type(each) for each in native[native.notna()]}
+        if all(issubclass(each, (Real, Decimal)) for each in types):
+            kind = "number"
+        elif all(issubclass(each, (str, Real, Decimal)) for each in types):
+            kind = "category"
+    if kind == "number":
+        native = native.where(native.notna(), np.nan).astype(np.float64)
+    elif kind == "boolean":
+        native = native.astype("boolean")
+    elif kind == "date":
+        native = _timestamps(native)
+    elif kind == "duration":
+        native = pd.to_timedelta(native)
+    return kind, native, said != "string"
+
+
+def _timestamps(native: Any) -> Any:
+    import pandas as pd
+
+    try:
+        return pd.to_datetime(native)
+    except ValueError:  # more zones than one
+        return pd.to_datetime(native, utc=True)
+
+
+def _texts_of_objects(series: Series) -> Series:
+    native = series.to_native()
+    missing = native.isna()
+    texts = native.map(str).astype(object)
+    texts[missing] = None
+    return _series(texts.astype("string"))
+
+
+def _days(series: Series, zone: str | None) -> Rows:
+    if getattr(series.dtype, "time_zone", None) is not None:
+        series = series.dt.convert_time_zone(zone or "UTC").dt.replace_time_zone(None)
+    return _float64(series.dt.timestamp("us")) / (1e6 * 86_400)
+
+
+def _float64(series: Series) -> Rows:
+    if series.dtype != nw.Float64:
+        series = series.cast(nw.Float64)
+    return np.asarray(series.to_numpy(), np.float64)
+
+
+def _seconds(time: Any) -> float:
+    """Seconds since midnight; missing times are None, or pandas' own."""
+    if not hasattr(time, "hour") or time != time:  # noqa: PLR0124
+        return np.nan
+    return 3600 * time.hour + 60 * time.minute + time.second + 1e-6 * time.microsecond
