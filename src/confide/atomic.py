@@ -68,8 +68,8 @@ def said_if_full(path: Path | str) -> Iterator[None]:
         if error.errno not in NO_ROOM:
             raise
         full = NoRoomError(
-            f"There is no room left to write {path} ({error.strerror}), and no part of it was kept. "
-            "Free some, or name a file on another disk."
+            f"There is no room left to write {path} ({error.strerror}), and no part of it was "
+            "kept. Free some, or name a file on another disk."
         )
         full.errno = error.errno
         raise full from error
