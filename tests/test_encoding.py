@@ -537,7 +537,8 @@ def test_columns_of_no_use_are_left_out_with_the_reason():
     assert (
         left_out_reason(identifiers) == "it is text with 20 different values, none of them common"
     )
-    assert left_out_reason(["yes"] * 19 + ["no"]) == "nearly all its values are 'yes'"
+    assert left_out_reason(["yes"] * 19 + ["no"]) == "all but 1 of its values are 'yes'"
+    assert left_out_reason(["yes"] * 20) == "all of its values are 'yes'"
     assert left_out_reason([None] * 20) == "all its values are missing"
     assert left_out_reason([float("nan")] * 20) == "all its values are missing"
     decimals = [f"{i},5 " for i in range(20)]

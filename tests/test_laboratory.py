@@ -269,6 +269,25 @@ def test_names_of_columns_reach_the_report(line):
     assert len(found.X_test) == 12
 
 
+@pytest.mark.parametrize("truth", ["random_forest", "network"])
+def test_a_table_with_categories_is_judged_by_the_numbers_that_it_becomes(line, truth):
+    X, y = line
+    frame = pd.DataFrame({"speed": X[:, 0], "road": ["wet", "dry", None] * 20})
+    mapie = SplitConformalRegressor(LinearRegression(), [0.8, 0.95], prefit=False)
+    found = coverage_check(
+        {"ours": DeepEnsembleRegressor(**SMALL), "theirs": mapie},
+        frame,
+        y,
+        n_simulations=2,
+        truth=truth,
+        random_state=0,
+    )
+    assert found.feature_names == ("speed", "road=dry", "road=wet", "road is missing")
+    assert found.X_test.shape == (12, 4)
+    np.testing.assert_array_equal(found.X_test[:, 1:].sum(axis=1), 1)
+    assert {c.estimator for c in found.coverages} == {"ours", "theirs"}
+
+
 def test_progress_is_shown_where_asked_for(line, capsys):
     coverage_check(DeepEnsembleRegressor(**SMALL), *line, n_simulations=2, verbose=True)
     assert "DeepEnsembleRegressor, 2 simulations: 100 %" in capsys.readouterr().err

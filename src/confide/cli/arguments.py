@@ -82,5 +82,5 @@ def refuse_output(output: Path | None, force: bool, endings: tuple[str, ...] = (
         raise click.UsageError(f"There is no folder {output.parent}: make it first.")
     if endings and output.suffix.lower() not in endings:
         raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")
-    if output.exists() and not force:
+    if output.is_file() and not force:
         raise click.UsageError(f"{output} is there already. Add --force to replace it.")

@@ -43,6 +43,16 @@ class Encoder:
 
     Attributes:
         columns: for each column of the table, its name, kind and facts.
+
+    Example:
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"size": [1, 2, 9] * 5, "colour": ["red", "blue", "red"] * 5})
+        >>> encoder = Encoder.fit(table)
+        >>> encoder.feature_names
+        ('size', 'colour=blue', 'colour=red')
+        >>> encoder.encode(table[:2])
+        array([[1., 0., 1.],
+               [2., 1., 0.]])
     """
 
     columns: tuple[Column, ...]

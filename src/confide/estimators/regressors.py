@@ -22,7 +22,7 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
     Trains a deep ensemble, goes back to a snapshot near the end of training, repeats the last
     stretch on targets simulated from the members themselves, and reads the variance that is due
     to finite data off the shift (Sluijterman, Cator and Heskes, Algorithms 1 and 2). X and y are
-    standardised inside.
+    standardised inside, and tables with categories, dates and missing values are encoded.
 
     Args:
         n_members: number of networks, at least 2. More make the prediction steadier and shrink
@@ -47,6 +47,7 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
         feature_names_in_: their names, where X had names.
         max_epochs_: number of epochs of the fit.
         epochs_: how it was chosen (`EpochChoice`), where `max_epochs="auto"`.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
 
     Example:
@@ -116,6 +117,7 @@ class DeepEnsembleRegressor(EnsembleRegressor):
         feature_names_in_: their names, where X had names.
         max_epochs_: number of epochs of the fit.
         epochs_: how it was chosen (`EpochChoice`), where `max_epochs="auto"`.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 
@@ -168,6 +170,7 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
         feature_names_in_: their names, where X had names.
         max_epochs_: number of epochs of the fit.
         epochs_: how it was chosen (`EpochChoice`), where `max_epochs="auto"`.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 
@@ -220,6 +223,7 @@ class ConcreteDropoutRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 
@@ -278,6 +282,7 @@ class QualityDrivenEnsembleRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confide.errors import is_number
-from confide.plot.prediction import COLOURS, _axis
+from confide.plot.prediction import COLOURS, axis_or_new
 from confide.prediction import Prediction
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def plot_novelty(
             f"`threshold` must lie in (0, 1), got {threshold!r}. It is a p-value: pass 0.01 to "
             "mark one in a hundred rows that are like the training data."
         )
-    ax = _axis(ax)
+    ax = axis_or_new(ax)
     novel = p_values < threshold
     n_rows, edges = len(p_values), np.linspace(0, 1, N_BINS + 1).tolist()
     count = f"{novel.sum()} of {n_rows} rows ({round(threshold * n_rows, 2):g} expected)"
