@@ -55,7 +55,13 @@ def predict(
         from confide.cli.session import compiled_before
         from confide.progress import row_counter
         from confide.tables import TableFile, write_blocks
-        from confide.workflow import Notes, arrow_types, feature_names, prediction_blocks, refuse_missing_columns
+        from confide.workflow import (
+            Notes,
+            arrow_types,
+            feature_names,
+            prediction_blocks,
+            refuse_missing_columns,
+        )
 
         compiled_before()
         ending = ".jsonl" if as_json else ".csv"

@@ -43,6 +43,7 @@ def refuse_missing_columns(model: EnsembleRegressor, there: Sequence[str]) -> No
             f"has {listed(there)}. {' '.join(dict.fromkeys(near[:3]))}".rstrip()
         )
 
+
 def feature_names(model: EnsembleRegressor) -> list[str]:
     """Names of the columns that the model was trained on.
 
