@@ -11,6 +11,7 @@ import jaxtyping
 import numpy as np
 import pandas as pd
 import pytest
+from browsing import QUIET, browser_path, opened
 from hypothesis import settings
 
 from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
@@ -86,3 +87,28 @@ def compilations():
     jax.monitoring.register_event_duration_secs_listener(listener)
     yield counted
     jax.monitoring.unregister_event_duration_listener(listener)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = browser_path()
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(QUIET))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens a page as one reader sees it, and keeps what it complains about and asks for."""
+    pages = []
+
+    def open_page(address, width=1280, scheme="light", **options):
+        viewport = {"width": width, "height": 800}
+        pages.append(browser.new_page(viewport=viewport, color_scheme=scheme, **options))
+        return opened(pages[-1], address)
+
+    yield open_page
+    for page in pages:
+        page.close()

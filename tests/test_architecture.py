@@ -12,16 +12,20 @@ import confide
 SOURCE = Path(confide.__file__).parent
 # Each concept may import those before it; concepts on one line do not know each other.
 LAYERS = [
-    {"arrays", "atomic", "compilation", "errors", "extras", "randomness"},
-    {"encoding", "named"},
-    {"uncertainty", "metrics", "learners", "standardise", "datasets"},
-    {"bootstrap", "prediction", "progress"},
+    {"arrays", "compilation", "errors", "extras", "randomness"},
+    {"atomic", "encoding", "named"},
+    {"uncertainty", "metrics", "learners", "standardise", "datasets", "tables"},
+    {"explanation"},
+    {"bootstrap", "novelty", "prediction", "progress"},
+    {"overfitting"},
     {"methods", "plot", "report"},
     {"estimators"},
     {"simulate"},
     {"laboratory"},
     {"experiments"},
+    {"workflow"},
     {"cli"},
+    {"__main__"},
 ]
 
 
@@ -72,13 +76,27 @@ def test_public_names_are_sorted_importable_and_documented():
         assert getattr(confide, name).__doc__
 
 
-def test_nothing_heavy_is_imported_before_it_is_needed():
-    heavy = ["matplotlib", "scoringrules", "sklearn.ensemble", "sklearn.model_selection"]
-    script = f"import sys, confide; print([m for m in {heavy} if m in sys.modules])"
+@pytest.mark.parametrize(
+    ("needed", "heavy"),
+    [
+        ("import confide.cli", ["jax", "numpy", "pandas", "sklearn"]),
+        (
+            "from confide import BootstrappedDeepEnsembleRegressor",
+            ["matplotlib", "scoringrules", "sklearn.ensemble", "sklearn.model_selection"],
+        ),
+    ],
+)
+def test_nothing_heavy_is_imported_before_it_is_needed(needed, heavy):
+    script = f"import sys; {needed}; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, check=True, text=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_listed_and_has_its_home():
+    assert dir(confide) == confide.__all__
+    assert {"__version__", *confide._HOME_OF} == set(confide.__all__)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error():

@@ -1,50 +1,12 @@
 """Pages in a browser: what is drawn, sorted, asked for, and how it fits."""
 
-import shutil
-from types import SimpleNamespace
-
 import pytest
+from browsing import WIDTHS, column, drawn, outside_requests, until
 from documents import CHARTS, EVIL, document
 from experiment_cells import every_run
 
 from confide.experiments import document_of, runs_in
 from confide.report import write_document
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-# Milliseconds: a busy machine is slow, not wrong.
-PATIENCE = 120_000
-ALL_DRAWN = "[...document.querySelectorAll('figure.chart')].every(f => f.dataset.drawnAt)"
-WIDTHS = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-
-
-def until(page, expression):
-    """Waits for it; from outside, as the page's policy forbids what would wait inside."""
-    for _ in range(PATIENCE // 50):
-        if page.evaluate(expression):
-            return
-        page.wait_for_timeout(50)
-    pytest.fail(f"{expression} did not become true in {PATIENCE / 1000:g} seconds")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip("there is no chromium on this machine")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(QUIET))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -53,25 +15,9 @@ def address(tmp_path_factory):
 
 
 @pytest.fixture
-def visit(browser, address):
+def visit(open_page, address):
     """Opens the page as one reader sees it, and keeps what it complains about and asks for."""
-    opened = []
-
-    def open_page(width=1280, scheme="light", to=address):
-        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-        opened.append(page)
-        page.set_default_timeout(PATIENCE)
-        seen = SimpleNamespace(page=page, complaints=[], requests=[])
-        page.on("console", lambda message: seen.complaints.append(message.text))
-        page.on("pageerror", lambda error: seen.complaints.append(str(error)))
-        page.on("request", lambda request: seen.requests.append(request.url))
-        page.goto(to)
-        until(page, ALL_DRAWN)
-        return seen
-
-    yield open_page
-    for page in opened:
-        page.close()
+    return lambda width=1280, scheme="light", to=address: open_page(to, width, scheme)
 
 
 @pytest.fixture
@@ -79,25 +25,12 @@ def wide(visit):
     return visit().page
 
 
-def column(page, table, index):
-    cells = page.locator(f"#table-{table} tbody tr > :nth-child({index})")
-    return [text.strip() for text in cells.all_inner_texts()]
-
-
-def drawn(page):
-    """For each figure, how many marks it shows."""
-    return page.evaluate(
-        """Object.fromEntries([...document.querySelectorAll('figure.chart')].map(f =>
-        [f.id, f.querySelectorAll('svg .role-mark > :is(path, line, rect)').length]))"""
-    )
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_draws_all_without_complaint_or_request(visit, width, scheme):
     seen = visit(width, scheme)
     assert seen.complaints == []
-    assert [url for url in seen.requests if not url.startswith(("file:", "data:"))] == []
+    assert outside_requests(seen) == []
     # Violins, medians and levels; diagonal, bars and points; lines, bars and points; bins and
     # outlines; bands, curves, observations and unseen points.
     expected = {"violins": 10, "scatter": 7, "lines": 12, "histograms": 30, "bands": 29}
@@ -253,7 +186,7 @@ def test_the_report_of_all_experiments_is_drawn_and_fits(visit, experiments, wid
     address, made = experiments
     seen = visit(width, scheme, to=address)
     assert seen.complaints == []
-    assert [url for url in seen.requests if not url.startswith(("file:", "data:"))] == []
+    assert outside_requests(seen) == []
     marks = drawn(seen.page)
     assert marks.keys() == {f"figure-{figure.name}" for figure in made.figures}
     assert all(marks.values()), marks

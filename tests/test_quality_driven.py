@@ -170,7 +170,7 @@ def test_a_distribution_is_refused(model, data):
 
 def test_summary_has_the_columns_that_there_are(model, data):
     frame = model.get_prediction(data[0]).summary_frame(0.8)
-    assert list(frame.columns) == ["mean", "obs_ci_lower", "obs_ci_upper"]
+    assert list(frame.columns) == ["mean", "obs_ci_lower", "obs_ci_upper", "novelty"]
 
 
 def test_as_published_differs_where_it_did():

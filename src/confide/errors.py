@@ -2,7 +2,7 @@
 
 import difflib
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeGuard
 
 
@@ -12,6 +12,26 @@ class NoSuchIntervalError(AttributeError, ValueError):
 
 class ModelFileError(ValueError):
     """A file that is not a model this version of confide can read."""
+
+
+class TargetError(ValueError):
+    """A column that is not there, or that cannot be predicted."""
+
+
+class TableMismatchError(ValueError):
+    """A table that does not have the columns a model was trained on."""
+
+
+class TableFileError(ValueError):
+    """A file of a table that cannot be read, or a name that is no table's."""
+
+
+class WouldOverwriteError(FileExistsError):
+    """A file is there already, and nothing said that it may go."""
+
+
+class NoRoomError(OSError):
+    """The disk is full."""
 
 
 class LeftOutColumnWarning(UserWarning):
@@ -25,12 +45,12 @@ class UnseenValueWarning(UserWarning):
         unseen: for each column that has some, how often each value came; None counts missing ones.
     """
 
-    def __init__(self, message: str, unseen: dict[str, dict[str | None, int]]) -> None:
-        super().__init__(message)
+    def __init__(self, unseen: Mapping[str, Mapping[str | None, int]]) -> None:
+        super().__init__(_unseen_in_words(unseen))
         self.unseen = unseen
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.args[0], self.unseen)
+        return type(self), (self.unseen,)
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -42,3 +62,26 @@ def nearest(got: object, valid: Iterable[str]) -> str:
     """'Did you mean ...?', or nothing where no valid name is near."""
     close = difflib.get_close_matches(str(got), list(valid), n=1)
     return f"Did you mean {close[0]!r}?" if close else ""
+
+
+def listed(names: Sequence[str], most: int = 15) -> str:
+    """Names for a message, not all of a long list."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(repr(name) for name in names[:most]) + more
+
+
+def _unseen_in_words(unseen: Mapping[str, Mapping[str | None, int]], most: int = 5) -> str:
+    columns = []
+    for column, counts in unseen.items():
+        sorted_ = sorted(counts.items(), key=lambda item: -item[1])
+        words = [
+            f"{'missing' if value is None else repr(value)} ({n:,} row{'s' * (n > 1)})"
+            for value, n in sorted_[:most]
+        ]
+        rest = [f"{len(sorted_) - most} more"] if len(sorted_) > most else []
+        columns.append(f"{column}: {', '.join(words + rest)}")
+    return (
+        f"Values that the training data did not have. {'; '.join(columns)}. Such categories count "
+        "as none of the known ones, and missing numbers as the median: trust the intervals of "
+        "these rows less."
+    )

@@ -1,20 +1,25 @@
 """The one result object: a prediction with its intervals and its sources of uncertainty."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
+from numpy.typing import ArrayLike
 
 from confide.errors import NoSuchIntervalError, is_number, nearest
-from confide.uncertainty import Law, LevelLaw
+from confide.explanation import Decay, Explanation, checked_decay
+from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
+from confide.uncertainty import Calibration, ConformalLaw, Law, LevelLaw
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Row = Float64[np.ndarray, " row"]
 Kind = Literal["confidence", "prediction"]
+# Of rows like the training data, one in a hundred has a smaller p-value.
+NOVEL = 0.01
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Prediction:
     mean: Row
     aleatoric_variance: Row | None
     epistemic_variance: Row | None
-    prediction_law: Law | LevelLaw
+    prediction_law: Law | LevelLaw | ConformalLaw
     confidence_law: Law | None
     classical_variance: Row | None
     optimisation_variance: Row | None
@@ -65,8 +70,32 @@ class Prediction:
         return aleatoric + epistemic
 
     @property
-    def shares(self) -> dict[str, Row]:
-        """The share of each source in the total variance, for each row; they sum to one.
+    def is_novel(self) -> Bool[np.ndarray, " row"] | None:
+        """Whether each row is unlike the training data: its intervals cannot be trusted then.
+
+        Of rows that are like them, about one in a hundred is flagged nevertheless.
+        """
+        return None if self.novelty is None else self.novelty < NOVEL
+
+    @property
+    def scale(self) -> Row:
+        """What a calibrated prediction interval is a multiple of, for each row.
+
+        The root of the total variance; half the width of the prediction interval where the method
+        has that and no variances.
+        """
+        if isinstance(self.prediction_law, LevelLaw):
+            return self.prediction_law.half_width_at_level
+        return np.sqrt(self.total_variance)
+
+    def calibrated(self, calibration: Calibration) -> "Prediction":
+        """The same with calibrated prediction intervals; everything else is as it was."""
+        law = calibration.law(self.prediction_law.location, self.scale)
+        return replace(self, prediction_law=law, uncalibrated=self)
+
+    @property
+    def sources(self) -> dict[str, Row]:
+        """The part of each source in the total variance, for each row.
 
         Random training is what finite data leave of the epistemic variance: for a bootstrapped
         ensemble `optimisation_variance / n_members`, as in Eq. (2); for a deep ensemble all of it.
@@ -81,7 +110,39 @@ class Prediction:
         if self.confidence_law is not None:
             name = "epistemic" if self.optimisation_variance is None else "optimisation"
             parts[name] = rest
-        return {name: part / (aleatoric + epistemic) for name, part in parts.items()}
+        return parts
+
+    @property
+    def shares(self) -> dict[str, Row]:
+        """The share of each of the `sources` in the total variance of a row; they sum to one."""
+        total = self.total_variance
+        return {name: part / total for name, part in self.sources.items()}
+
+    def explain(
+        self, confidence_level: float = 0.95, *, decay: Decay | float | None = None
+    ) -> Explanation:
+        """Where the uncertainty comes from and what would shrink it: `print` it, or see its frames.
+
+        Args:
+            confidence_level: level of the intervals whose widths are forecast.
+            decay: how the variances fall as rows are added, `N^-a`: the exponent of the classical
+                variance, or a `Decay`, such as `confide.laboratory.measured_decay` gives; None for
+                what was measured on a benchmark set.
+
+        Raises:
+            NoSuchIntervalError: the method has no variances, or is a single network.
+        """
+        sources = self.sources
+        if self.confidence_law is None:
+            raise NoSuchIntervalError(self.without_confidence)
+        law = (self.uncalibrated or self).prediction_law
+        return Explanation(
+            sources,
+            self.n_members,
+            checked_level(confidence_level),
+            checked_decay(decay),
+            t_in_prediction=isinstance(law, Law) and bool(law.t_scale.any()),
+        )
 
     @property
     def _variances(self) -> tuple[Row, Row]:
@@ -106,7 +167,7 @@ class Prediction:
         half_width = law.half_width(checked_level(confidence_level))
         return np.stack([law.location - half_width, law.location + half_width], axis=-1)
 
-    def law(self, kind: Kind) -> Law | LevelLaw:
+    def law(self, kind: Kind) -> Law | LevelLaw | ConformalLaw:
         """The law behind the interval of the named kind."""
         if kind == "prediction":
             return self.prediction_law
@@ -145,11 +206,40 @@ class Prediction:
         """Draws of a new observation, independent between rows."""
         return self.law(kind).sample(np.random.default_rng(random_state), n_samples)
 
+    def observed_coverage(
+        self, y: ArrayLike, confidence_levels: Sequence[float] | None = None
+    ) -> ObservedCoverage:
+        """The share of observed targets in their prediction intervals, with error bars.
+
+        Confidence intervals cannot be judged so: nobody observes the true function.
+
+        Args:
+            y: the targets of these rows, which took no part in the fit.
+            confidence_levels: levels to look at, or None for eleven from 0.1 to 0.99 (for a method
+                of one level, that level).
+        """
+        if confidence_levels is None:
+            law = self.prediction_law
+            confidence_levels = (
+                (law.confidence_level,) if isinstance(law, LevelLaw) else COVERAGE_LEVELS
+            )
+        levels = np.array([checked_level(level) for level in confidence_levels])
+        if not len(levels):
+            raise ValueError(
+                "`confidence_levels` must hold at least one level, got none. Pass for example "
+                "[0.5, 0.9], or None for the usual ones."
+            )
+        bounds = [self.prediction_interval(float(level)) for level in levels]
+        intervals = np.stack(bounds, axis=-1)
+        return observed_coverage(checked_targets(y, len(self)), intervals, levels)
+
     def summary_frame(self, confidence_level: float = 0.95) -> "pd.DataFrame":
         """A table under statsmodels' column names, then the sources of uncertainty.
 
         `mean_se` and `mean_ci_*` are about the true function, `obs_ci_*` about a new observation.
-        What the method does not estimate has no column.
+        What the method does not estimate has no column. `novelty` is the p-value of a row's being
+        like the training data. Where `obs_ci_*` are calibrated, the last two columns have the
+        method's own prediction interval, if it has one at that level.
         """
         import pandas as pd  # here, because importing it takes longer than all of confide
 
@@ -164,7 +254,34 @@ class Prediction:
         for name in ("aleatoric_variance", "classical_variance", "optimisation_variance"):
             if (variance := getattr(self, name)) is not None:
                 columns[name] = variance
+        if self.novelty is not None:
+            columns["novelty"] = self.novelty
+        if self.uncalibrated is not None:
+            columns |= _uncalibrated_columns(self.uncalibrated, confidence_level)
         return pd.DataFrame(columns)
+
+
+def checked_targets(y: ArrayLike, n_rows: int) -> Row:
+    """Observed targets, one finite number for each row."""
+    targets = np.asarray(y)
+    if targets.shape not in {(n_rows,), (n_rows, 1)}:
+        raise ValueError(
+            f"y must have one target for each of the {n_rows} predicted rows, got shape "
+            f"{targets.shape}. Pass the targets of the rows that were predicted, in their order."
+        )
+    if targets.dtype.kind not in "biuf":  # Python's own words refuse text, and dates too
+        targets = targets.astype(object)
+    try:
+        targets = targets.astype(np.float64).reshape(n_rows)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be numbers: {error}. Pass the observed targets.") from error
+    if not np.isfinite(targets).all():
+        row = int(np.argmin(np.isfinite(targets)))
+        raise ValueError(
+            f"y must be finite numbers, got {targets[row]} in row {row}. Drop the rows whose "
+            "target is missing from X and y, and predict the others."
+        )
+    return targets
 
 
 # Quantiles nearer to 0 or 1 than this have no digits left in a float.
@@ -195,3 +312,12 @@ def checked_probability(probability: object) -> float:
             "[0.05, 0.5, 0.95]."
         )
     return float(probability)
+
+
+def _uncalibrated_columns(prediction: Prediction, confidence_level: float) -> dict[str, Row]:
+    """The method's own prediction interval, if it has one at that level."""
+    try:
+        lower, upper = prediction.prediction_interval(confidence_level).T
+    except NoSuchIntervalError:
+        return {}
+    return {"obs_ci_lower_uncalibrated": lower, "obs_ci_upper_uncalibrated": upper}

@@ -1,8 +1,9 @@
 """A progress bar for long work: on standard error, only where it is asked for."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from confide.learners import Progress
 
@@ -46,3 +47,46 @@ def _plain_lines(say: Callable[[str], None], description: str, total: int) -> Pr
                 say(f"{description}: {100 * done // total} %")
 
     return advance
+
+
+def rescaled(progress: Progress | None, total: int, told: int) -> Progress | None:
+    """Tells of `told` in all while it hears of `total` in all."""
+    if progress is None or total == told:
+        return progress
+    done, lock = 0, threading.Lock()
+
+    def advance(more: int) -> None:
+        nonlocal done
+        with lock:
+            before, done = done, done + more
+            progress(told * done // total - told * before // total)
+
+    return advance
+
+
+@contextmanager
+def row_counter(
+    description: str, *, shown: bool
+) -> "Iterator[Callable[[Iterable[Any]], Iterator[Any]]]":
+    """Counts the rows of tables that pass through, on standard error where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}: {task.completed:,} rows"),
+        TimeElapsedColumn(),
+    )
+    with RichProgress(
+        *columns, console=console, disable=not (shown and console.is_terminal)
+    ) as bar:
+        task = bar.add_task(description, total=None)
+
+        def counted(tables: Iterable[Any]) -> Iterator[Any]:
+            for table in tables:
+                yield table
+                bar.advance(task, len(table))
+
+        yield counted

@@ -1,6 +1,5 @@
 """`confide demo`: the main job on data that is on every machine."""
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,10 +44,10 @@ def demo(output: Path, members: int, seed: int) -> None:
     from sklearn.datasets import load_diabetes
     from sklearn.model_selection import train_test_split
 
-    from confide import BootstrappedDeepEnsembleRegressor, enable_compilation_cache
+    from confide import BootstrappedDeepEnsembleRegressor
+    from confide.cli.session import compiled_before
 
-    with contextlib.suppress(OSError):  # a home that cannot be written to only costs time
-        enable_compilation_cache()
+    compiled_before()
     data = load_diabetes(as_frame=True)
     X_train, X_test, y_train, y_test = train_test_split(
         data.data, data.target.to_numpy(), test_size=0.2, random_state=1

@@ -1,5 +1,6 @@
 """`confide experiment`: the paper's tables and figures, made anew."""
 
+import contextlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+
+from confide.cli.messages import messages, refusals
 
 
 @click.group(
@@ -82,7 +85,7 @@ def run(
     if address is not None and engine != "ray":
         raise click.UsageError("--address is that of a Ray cluster: add --engine ray.")
     with _messages():
-        with _refusals():  # all of them, before any is run
+        with refusals():  # all of them, before any is run
             if "all" in names and len(names) > 1:
                 raise ValueError("`all` stands for every experiment: leave the other names out.")
             chosen = [EXPERIMENTS[name] for name in (EXPERIMENTS if "all" in names else names)]
@@ -115,7 +118,7 @@ def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
     from confide.experiments import EXPERIMENTS, RunFolder
     from confide.report import Document, Section, Table, to_markdown
 
-    with _messages(kept=""), _refusals():
+    with _messages(kept=""), refusals():
         chosen = EXPERIMENTS[name]
         options = chosen.quick if quick else chosen.whole
         folder = RunFolder(_folder(runs, chosen, quick))
@@ -139,11 +142,10 @@ def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
         click.echo(f"\nNo cell is finished in {folder.path}.")
         return
     hours = sum(saved.provenance["seconds"] for saved in finished) / 3600
-    with _messages(kept=""):
-        in_all = len(chosen.cells(options))
-    click.echo(
-        f"\n{len(finished)} of {in_all} cells are finished in {folder.path}: {hours:.2f} h.\n"
-    )
+    in_all = ""
+    with contextlib.suppress(OSError, ValueError):  # cells are not needed to read what is saved
+        in_all = f" of {len(chosen.cells(options))}"
+    click.echo(f"\n{len(finished)}{in_all} cells are finished in {folder.path}: {hours:.2f} h.\n")
     click.echo(findings.words)
     for table in tables:
         click.echo(f"\n{to_markdown(table)}", nl=False)
@@ -169,7 +171,7 @@ def report(output: Path, runs: Path) -> None:
     from confide.experiments import document_of, runs_in
     from confide.report import write_document
 
-    with _messages(kept=""), _refusals():
+    with _messages(kept=""), refusals():
         page = write_document(document_of(runs_in(runs)), output)
     click.echo(page)
 
@@ -200,28 +202,13 @@ def _folder(runs: Path, chosen: Any, quick: bool) -> Path:
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """What was asked for wrongly is wrong usage: exit code 2, and the message alone."""
-    try:
-        yield
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-
-
-@contextmanager
 def _messages(
     kept: str = "Finished cells are kept; the same command goes on from there.",
 ) -> Iterator[None]:
-    """What can go wrong, as a line for people."""
     from confide.experiments import LostCellError
 
-    try:
+    with messages(kept, LostCellError):
         yield
-    except (ModuleNotFoundError, OSError, ValueError, LostCellError) as error:
-        raise click.ClickException(f"{str(error).rstrip('.')}. {kept}".rstrip()) from None
-    except KeyboardInterrupt:
-        click.echo(f"Stopped. {kept}", err=True)
-        raise SystemExit(130) from None  # 128 + SIGINT, as shells have it
 
 
 def _engine(name: str, address: str | None) -> Any:

@@ -10,6 +10,7 @@ from confide.estimators.regressors import (
     NaiveBootstrapRegressor,
     QualityDrivenEnsembleRegressor,
 )
+from confide.estimators.training_table import TrainingTable
 
 __all__ = [
     "ESTIMATORS",
@@ -19,5 +20,6 @@ __all__ = [
     "EnsembleRegressor",
     "NaiveBootstrapRegressor",
     "QualityDrivenEnsembleRegressor",
+    "TrainingTable",
     "load",
 ]

@@ -4,15 +4,18 @@ import inspect
 import os
 from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float, Float64, PRNGKeyArray
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from confide.encoding import Encoder
+from confide.estimators.training_table import TrainingTable
 from confide.estimators.validation import (
     checked_training_data,
     checked_X,
@@ -21,9 +24,19 @@ from confide.estimators.validation import (
 )
 from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress, TrainingDivergedError
 from confide.learners.blocks import slices
-from confide.prediction import Kind, Prediction
-from confide.progress import progress_bar
+from confide.methods.epochs import (
+    FALLBACK,
+    EpochChoice,
+    choose_epochs,
+    is_auto,
+    refuse_auto_epochs_without_likelihood,
+    search_epochs,
+)
+from confide.novelty import Novelty
+from confide.prediction import Kind, Prediction, checked_targets
+from confide.progress import progress_bar, rescaled
 from confide.randomness import key_from
+from confide.uncertainty import Calibration
 
 # Targets (networks x rows) in one batch of many fits: some tens of megabytes.
 TARGETS_PER_BATCH = 8_000_000
@@ -36,6 +49,12 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
     """
 
     method: ClassVar[ModuleType]
+    # What a fit leaves beside the networks, or None; model files keep them under these names.
+    encoder_: Encoder | None = None
+    epochs_: EpochChoice | None = None
+    novelty_: Novelty | None = None
+    calibration_: Calibration | None = None
+    training_table_: TrainingTable | None = None
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -54,19 +73,20 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         Returns:
             The estimator itself.
         """
-        settings, checked = self.settings(), copy(self)
+        settings, checked, key = self.settings(), copy(self), key_from(self.random_state)
         X, y, weight = checked_training_data(checked, X, y, sample_weight)
+        settings = self._with_epochs(checked, settings, key, X, y, weight)
         total = self.method.member_epochs(settings)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
             (fitted,) = self.method.fit(
-                [key_from(self.random_state)],
+                [key],
                 X,
                 y[None],
                 settings,
                 sample_weight=weight,
                 progress=progress,
             )
-        return self.adopt(checked, fitted)
+        return self.adopt(checked, fitted, Novelty.of_training(X, fitted.standardiser))
 
     def fit_many(
         self,
@@ -79,7 +99,8 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         """Fits to many data sets with the same inputs, all in one batch on all cores.
 
         For simulations: far faster than a loop of fits. The numbers of a data set depend on its
-        targets and its random state alone, not on what is fitted beside it.
+        targets and its random state alone, not on what is fitted beside it; but with
+        `max_epochs="auto"`, the epochs are chosen once, from the first data set, for all.
 
         Args:
             X: a table or an array, as for `fit`, the same for all.
@@ -103,6 +124,11 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         X, _, _ = checked_training_data(checked, X, targets[0], None)
         for y in targets:
             refuse_targets_that_cannot_be_learnt(y)
+        expected = self.method.member_epochs(settings)
+        key = key_from(random_states[0])
+        settings = self._with_epochs(checked, settings, key, X, targets[0], None)
+        progress = rescaled(progress, self.method.member_epochs(settings), expected)
+        novelty = None
         of_a_set = settings.n_networks * X.shape[0]
         for batch in slices(len(targets), max(1, TARGETS_PER_BATCH // of_a_set)):
             try:
@@ -121,8 +147,10 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
                     f"{batch.start + in_batch}."
                 )
                 raise
+            # One for all: the inputs are the same.
+            novelty = novelty or Novelty.of_training(X, fits[0].standardiser)
             for seed, fitted in zip(random_states[batch], fits, strict=True):
-                yield clone(self).set_params(random_state=seed).adopt(checked, fitted)
+                yield clone(self).set_params(random_state=seed).adopt(checked, fitted, novelty)
 
     def predict(
         self, X: ArrayLike, return_std: bool = False
@@ -137,7 +165,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
             return_std: also return the standard deviation of a new observation about the
                 prediction, the root of `Prediction.total_variance`.
         """
-        prediction = self.get_prediction(X)
+        prediction = self._prediction(X)
         if return_std:
             return prediction.mean, np.sqrt(prediction.total_variance)
         return prediction.mean
@@ -159,7 +187,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
             The predictions, and the lower and upper bounds as (row, 2), or (row, 2, level) when
             several levels are asked for.
         """
-        prediction = self.get_prediction(X)
+        prediction = self._prediction(X)
         if np.ndim(confidence_level) == 0:
             return prediction.mean, prediction.interval(kind, confidence_level)  # type: ignore[arg-type]
         levels = list(confidence_level)  # type: ignore[arg-type]
@@ -175,7 +203,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         self, X: ArrayLike, quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     ) -> Float64[np.ndarray, "row quantile"]:
         """Quantiles of a new observation for each row."""
-        return self.get_prediction(X).quantiles(quantiles)
+        return self._prediction(X).quantiles(quantiles)
 
     def get_prediction(self, X: ArrayLike) -> Prediction:
         """All that the ensemble says about some rows, computed once.
@@ -183,38 +211,123 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         Categories that training did not have count as none of the known ones, and missing values
         as the median; an `UnseenValueWarning` says which, and how often.
         """
+        return self._prediction(X, with_novelty=True)
+
+    def calibrate(self, X_cal: ArrayLike, y_cal: ArrayLike) -> "EnsembleRegressor":
+        """Calibrates the prediction intervals on rows that were kept back from `fit`.
+
+        From then on a prediction interval of level 0.9 holds a new observation with a probability
+        of at least 0.9, averaged over rows and over calibration sets, if new rows are like those of
+        `X_cal`: each row's half-width is a multiple of its own standard deviation, and the multiple
+        is a quantile of the calibration rows' |y - prediction| / standard deviation (split
+        conformal prediction). n rows support levels up to n / (n + 1), 19 of them 0.95; above
+        that the bounds are infinite and a warning says so. A hundred rows or more are of use:
+        with n of them the coverage that one calibration reaches scatters by about
+        sqrt(level * (1 - level) / n).
+
+        Confidence intervals stay as they are. To calibrate them it would take rows where the true
+        function was observed, and it never is: a target is the function plus noise, and how often
+        an interval holds targets does not tell how often it holds the function.
+        `confide.coverage_check` looks at that on a simulated twin of the data.
+
+        Rows that `fit` has seen have residuals that are too small, and so would be the intervals.
+        It cannot be told from the rows, so keep them apart. `fit` drops the calibration, another
+        call replaces it, and `save` keeps it. Variances stay the method's own;
+        `Prediction.uncalibrated` has the method's own prediction interval.
+
+        Args:
+            X_cal: rows like those of `fit`, none of them among those.
+            y_cal: one number for each row.
+
+        Returns:
+            The estimator itself.
+        """
+        prediction = self._prediction(X_cal)
+        raw = prediction if prediction.uncalibrated is None else prediction.uncalibrated
+        y = checked_targets(y_cal, len(raw))
+        self.calibration_ = Calibration.of(y, raw.prediction_law.location, raw.scale)
+        return self
+
+    def _prediction(self, X: ArrayLike, *, with_novelty: bool = False) -> Prediction:
+        """A prediction; novelty, which takes time, for those alone who get to see it."""
         check_is_fitted(self, "fitted_")
+        X = checked_X(self, X)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
-            prediction = self.method.predict(self.fitted_, checked_X(self, X))
+            prediction = self.method.predict(self.fitted_, X)
         refuse_answers_that_are_not_numbers(prediction)
+        if with_novelty and self.novelty_ is not None:
+            p_values = self.novelty_.p_values(X, self.fitted_.standardiser)
+            prediction = replace(prediction, novelty=p_values)
+        if self.calibration_ is not None:
+            prediction = prediction.calibrated(self.calibration_)
         return prediction
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted model to one file of arrays and JSON; `confide.load` reads it back.
 
         An older file of that name is replaced in one step: it is whole at every moment.
+
+        The file holds up to 300 rows of the training data, standardised, to which new rows are
+        compared. Where it must not, set `novelty_` to None before: predictions then have no
+        `novelty`, and nothing else changes.
         """
         from confide.estimators.files import save_estimator
 
         check_is_fitted(self, "fitted_")
         save_estimator(self, path)
 
-    def adopt(self, checked: "EnsembleRegressor", fitted: Any) -> "EnsembleRegressor":
+    def adopt(
+        self, checked: "EnsembleRegressor", fitted: Any, novelty: Novelty
+    ) -> "EnsembleRegressor":
         """All that a fit leaves, in one go: one that fails half-way changes nothing."""
-        for name in ("n_features_in_", "feature_names_in_", "encoder_"):
+        for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(checked, name):
                 setattr(self, name, getattr(checked, name))
             elif hasattr(self, name):
                 delattr(self, name)
         self.fitted_ = fitted
+        self.encoder_, self.epochs_, self.novelty_ = checked.encoder_, checked.epochs_, novelty
+        self.calibration_ = self.training_table_ = None  # they were of the networks before
         return self
 
+    @property
+    def max_epochs_(self) -> int:
+        """The number of epochs of the fit; `epochs_` says how `max_epochs="auto"` chose it."""
+        check_is_fitted(self, "fitted_")
+        return int(self.fitted_.settings.max_epochs)
+
+    def _with_epochs(
+        self,
+        checked: "EnsembleRegressor",
+        settings: Any,
+        key: PRNGKeyArray,
+        X: Float[np.ndarray, "row feature"],
+        y: Float64[np.ndarray, " row"],
+        sample_weight: Float64[np.ndarray, " row"] | None,
+    ) -> Any:
+        """The settings, epochs chosen if they are left to the data; `checked` keeps why."""
+        checked.epochs_ = None  # that of an earlier fit
+        if not is_auto(self.max_epochs):
+            return settings
+        title, total = f"Choosing epochs for {type(self).__name__}", search_epochs(settings, len(y))
+        with progress_bar(title, total, shown=self.verbose) as progress:
+            checked.epochs_ = choose_epochs(
+                key, X, y, settings, sample_weight=sample_weight, progress=progress
+            )
+        return replace(settings, max_epochs=checked.epochs_.epochs)
+
     def settings(self) -> Any:
-        """The method's settings from the constructor's arguments, checked."""
+        """The method's settings from the constructor's arguments, checked.
+
+        Epochs that are left to the data are the paper's here, and others after `fit`.
+        """
         known = inspect.signature(self.method.Settings).parameters
         values = {
             name: value for name, value in self.get_params(deep=False).items() if name in known
         }
         sizes = values["hidden_layer_sizes"]
         values["hidden_layer_sizes"] = tuple(sizes) if np.iterable(sizes) else (sizes,)
+        if is_auto(self.max_epochs):
+            refuse_auto_epochs_without_likelihood(type(self).__name__, self.method.Settings)
+            values["max_epochs"] = FALLBACK
         return self.method.Settings(**values)

@@ -19,11 +19,21 @@ from confide.errors import ModelFileError
 from confide.estimators.attachment import Attachment
 from confide.estimators.base import EnsembleRegressor
 from confide.estimators.regressors import ESTIMATORS
+from confide.estimators.training_table import TrainingTable
+from confide.methods.epochs import AUTO, EpochChoice
+from confide.novelty import Novelty
+from confide.uncertainty import Calibration
 
 FORMAT = "confide model"
 FORMAT_VERSION = 2
 # What a fit may leave beside the networks, each kept under its name.
-ATTACHMENTS: dict[str, type[Attachment]] = {"encoder": Encoder}
+ATTACHMENTS: dict[str, type[Attachment]] = {
+    "calibration": Calibration,
+    "encoder": Encoder,
+    "epochs": EpochChoice,
+    "novelty": Novelty,
+    "training_table": TrainingTable,
+}
 
 
 def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -> None:
@@ -70,6 +80,8 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
         estimator.fitted_ = estimator.method.from_arrays(
             arrays, estimator.settings(), _n_encoded(estimator, header)
         )
+        _restore_auto_epochs(estimator)
+        _refuse_foreign_novelty(estimator)
         _refuse_altered(header, arrays)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ModelFileError(
@@ -129,6 +141,20 @@ def _attachments(header: dict[str, Any], arrays: Arrays) -> Iterator[tuple[str, 
                 k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)
             }
             yield name, kind.from_file(said[name], its_arrays)
+
+
+def _restore_auto_epochs(estimator: EnsembleRegressor) -> None:
+    """A file has the epochs of the fit: where they were chosen, "auto" was asked for."""
+    if (choice := getattr(estimator, "epochs_", None)) is not None:
+        if choice.epochs != estimator.max_epochs:
+            raise ValueError("the epochs chosen are not those of the fit")
+        estimator.max_epochs = AUTO
+
+
+def _refuse_foreign_novelty(estimator: EnsembleRegressor) -> None:
+    novelty, standardiser = estimator.novelty_, estimator.fitted_.standardiser
+    if novelty is not None and len(novelty.weights) != len(standardiser.x_mean):
+        raise ValueError("novelty's reference rows have other columns than the networks")
 
 
 def _refuse_altered(header: dict[str, Any], arrays: Arrays) -> None:

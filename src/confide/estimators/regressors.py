@@ -30,7 +30,8 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
         retrain_fraction: share of the epochs that is repeated; the paper finds 0.2 to 0.4 good.
         n_retrains: retrainings of each member. More make the classical variance steadier.
         hidden_layer_sizes: units of each hidden layer.
-        max_epochs: passes over the data.
+        max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
+            held-out rows, at about twice the cost; all rows are then trained on for that number.
         batch_size: rows in a step.
         learning_rate: step size of Adam.
         l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
@@ -44,6 +45,8 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        max_epochs_: number of epochs of the fit.
+        epochs_: how it was chosen (`EpochChoice`), where `max_epochs="auto"`.
         encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
 
@@ -65,7 +68,7 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
         retrain_fraction: float = 0.3,
         n_retrains: int = 1,
         hidden_layer_sizes: Sequence[int] = (40, 30, 20),
-        max_epochs: int = 80,
+        max_epochs: int | Literal["auto"] = 80,
         batch_size: int = 32,
         learning_rate: float = 1e-3,
         l2_penalty: float | None = None,
@@ -100,7 +103,8 @@ class DeepEnsembleRegressor(EnsembleRegressor):
     Args:
         n_members: number of networks.
         hidden_layer_sizes: units of each hidden layer.
-        max_epochs: passes over the data.
+        max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
+            held-out rows, at about twice the cost; all rows are then trained on for that number.
         batch_size: rows in a step.
         learning_rate: step size of Adam.
         l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
@@ -111,6 +115,8 @@ class DeepEnsembleRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        max_epochs_: number of epochs of the fit.
+        epochs_: how it was chosen (`EpochChoice`), where `max_epochs="auto"`.
         encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
@@ -121,7 +127,7 @@ class DeepEnsembleRegressor(EnsembleRegressor):
         self,
         n_members: int = 5,
         hidden_layer_sizes: Sequence[int] = (40, 30, 20),
-        max_epochs: int = 80,
+        max_epochs: int | Literal["auto"] = 80,
         batch_size: int = 32,
         learning_rate: float = 1e-3,
         l2_penalty: float | None = None,
@@ -148,7 +154,8 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
     Args:
         n_members: number of networks, at least 2.
         hidden_layer_sizes: units of each hidden layer.
-        max_epochs: passes over the data.
+        max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
+            held-out rows, at about twice the cost; all rows are then trained on for that number.
         batch_size: rows in a step.
         learning_rate: step size of Adam.
         l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
@@ -161,6 +168,8 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        max_epochs_: number of epochs of the fit.
+        epochs_: how it was chosen (`EpochChoice`), where `max_epochs="auto"`.
         encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
@@ -171,7 +180,7 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
         self,
         n_members: int = 5,
         hidden_layer_sizes: Sequence[int] = (40, 30, 20),
-        max_epochs: int = 80,
+        max_epochs: int | Literal["auto"] = 80,
         batch_size: int = 32,
         learning_rate: float = 1e-3,
         l2_penalty: float | None = None,

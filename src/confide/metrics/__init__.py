@@ -1,7 +1,8 @@
 """Judgement of predictions and intervals; knows arrays only.
 
 Read `coverage.py` for the paper's pointwise judgement over simulated data sets, `width.py` for its
-price, `bias.py` for what intervals cannot mend, `scores.py` for scores against observed targets.
+price, `bias.py` for what intervals cannot mend, `scores.py` for scores against observed targets,
+`observed.py` for the coverage of those.
 """
 
 from confide.metrics.bias import PointwiseBias, pointwise_bias
@@ -14,6 +15,7 @@ from confide.metrics.coverage import (
     picf,
     unbiased_brier_score,
 )
+from confide.metrics.observed import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
 from confide.metrics.scores import (
     CalibrationCurve,
     calibration_curve,
@@ -31,7 +33,9 @@ from confide.metrics.width import (
 )
 
 __all__ = [
+    "COVERAGE_LEVELS",
     "CalibrationCurve",
+    "ObservedCoverage",
     "PointwiseBias",
     "at_equal_mean_width",
     "attainable_brier_score",
@@ -45,6 +49,7 @@ __all__ = [
     "interval_score",
     "log_score",
     "mean_width",
+    "observed_coverage",
     "picf",
     "pinball_loss",
     "pointwise_bias",

@@ -1,6 +1,30 @@
-"""Pictures of predictions and of coverage."""
+"""Pictures of predictions and of coverage.
+
+Functions take an axis, or make one, and return it; Displays compute and draw in scikit-learn's way:
+`IntervalsDisplay.from_estimator(model, X_test, y_test, feature="age")`.
+"""
 
 from confide.plot.coverage import plot_coverage
+from confide.plot.displays import (
+    IntervalsDisplay,
+    NoveltyDisplay,
+    PredictionCoverageDisplay,
+    SplitDisplay,
+)
+from confide.plot.novelty import plot_novelty
+from confide.plot.observed import plot_observed_coverage
+from confide.plot.overfitting import plot_overfitting
 from confide.plot.prediction import plot_intervals, plot_split
 
-__all__ = ["plot_coverage", "plot_intervals", "plot_split"]
+__all__ = [
+    "IntervalsDisplay",
+    "NoveltyDisplay",
+    "PredictionCoverageDisplay",
+    "SplitDisplay",
+    "plot_coverage",
+    "plot_intervals",
+    "plot_novelty",
+    "plot_observed_coverage",
+    "plot_overfitting",
+    "plot_split",
+]

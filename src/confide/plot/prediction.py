@@ -1,12 +1,14 @@
 """Both intervals of a prediction, and where its uncertainty comes from."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Int, Num
+from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from confide.prediction import Kind, Prediction
+from confide.plot.places import Places, places_along, places_by_prediction
+from confide.prediction import Kind, Prediction, checked_targets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,12 +22,19 @@ COLOURS = {
     "aleatoric": "#D9D9D9",
     "classical": "#0072B2",
     "optimisation": "#E69F00",
+    "epistemic": "#009E73",
 }
 SOURCES = {
     "aleatoric": "noise (aleatoric)",
     "classical": "finite data (classical)",
     "optimisation": "random training (optimisation)",
+    "epistemic": "finite data and random training (epistemic)",
 }
+# Height left to the legend, as a part of what is drawn.
+_HEADROOM = 0.25
+# Of more bars than this, the gaps would be narrower than a pixel.
+_MOST_WITH_GAPS = 200
+Bounds = Float64[np.ndarray, "row 2"]
 
 
 def plot_intervals(
@@ -34,37 +43,64 @@ def plot_intervals(
     y: ArrayLike | None = None,
     *,
     confidence_level: float = 0.95,
+    kind: Kind | None = None,
+    joined: bool = True,
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Predictions with their confidence and prediction intervals.
 
+    Infinite bounds reach to the edge of the picture and are counted in the legend. Of more than a
+    few thousand rows a random sample is drawn, which the legend says.
+
     Args:
         prediction: what to show.
-        x: horizontal position of each row, or None for rows sorted by their prediction.
+        x: horizontal position of each row (numbers, dates, or text as categories), or None for
+            rows sorted by their prediction.
         y: observed targets, drawn as points.
         confidence_level: level of both intervals.
+        kind: "confidence" or "prediction" for one kind of intervals, or None for all there are.
+        joined: whether neighbours along `x` belong together, as along a curve: they are drawn as
+            bands. Pass False where rows differ in more than `x`. Categories are never joined.
         ax: where to draw, or None for a new figure.
+
+    Example:
+        >>> from matplotlib.figure import Figure
+        >>> from confide.uncertainty import Law
+        >>> law = Law.normal(np.zeros(3), np.ones(3))
+        >>> prediction = Prediction(law.location, None, None, law, None, None, None, 1)
+        >>> ax = plot_intervals(prediction, y=[0.5, -2.5, 1], ax=Figure().subplots())
+        >>> [text.get_text() for text in ax.get_legend().get_texts()]
+        ['95 % prediction interval', 'prediction', 'observed']
     """
-    ax = _axis(ax)
-    order, position = _order_and_position(prediction, x)
-    kinds: tuple[Kind, ...] = ("prediction", "confidence")
-    for kind in kinds[: 1 if prediction.confidence_law is None else 2]:
-        lower, upper = prediction.interval(kind, confidence_level)[order].T
-        style: dict[str, Any] = {"color": COLOURS[kind], "linewidth": 0}
-        style["label"] = f"{100 * confidence_level:g} % {kind} interval"
-        if x is None:  # rows that only stand next to each other are not joined
-            ax.bar(position, upper - lower, bottom=lower, width=0.85, **style)
-        else:
-            ax.fill_between(position, lower, upper, **style)
-    mean = prediction.mean[order]
-    ax.plot(position, mean, color=COLOURS["mean"], linewidth=1.2, label="prediction")
-    if y is not None:
-        observed = np.asarray(y)[order]
-        style = {"s": 14, "edgecolor": "white", "linewidth": 0.4, "zorder": 3}
-        ax.scatter(position, observed, color=COLOURS["observed"], label="observed", **style)
+    intervals = {k: prediction.interval(k, confidence_level) for k in _kinds(prediction, kind)}
+    observed = None if y is None else checked_targets(y, len(prediction))
+    places = _places(prediction, x, joined=joined)
+    ax = axis_or_new(ax)
+    drawn = _within_the_picture(ax, list(intervals.values()), prediction.mean, observed)
+    for (k, bounds), shown in zip(intervals.items(), drawn, strict=True):
+        label = f"{100 * confidence_level:g} % {k} interval{_infinite(bounds)}"
+        _draw_intervals(ax, places, shown, sorted_rows=x is None, color=COLOURS[k], label=label)
+    mean = prediction.mean[places.rows]
+    style: dict[str, Any] = {"color": COLOURS["mean"], "label": "prediction"}
+    if x is None or places.joined:
+        ax.plot(places.position, mean, linewidth=1.2, **style)
+    else:
+        ax.plot(places.position, mean, ".", markersize=_size(places, 5, 1.5), **style)
+    if observed is not None:
+        style = {"s": _size(places, 14, 6), "edgecolor": "white", "zorder": 3}
+        style |= {"color": COLOURS["observed"], "linewidth": _size(places, 0.4, 0.2)}
+        ax.scatter(places.position, observed[places.rows], label="observed", **style)
+    places.label(ax)
     if x is None:
         ax.set_xlabel("rows, sorted by prediction")
-    ax.legend(frameon=False, loc="upper left", fontsize="small")
+    notes = places.notes
+    if kind is None and "confidence" not in intervals:
+        notes = ("this method has no confidence interval", *notes)
+    if ax.get_autoscaley_on():  # room for the legend, and later artists still find theirs
+        box = ax.dataLim
+        ax.update_datalim([(box.x0, box.y1 + _HEADROOM * box.height)])
+        ax.autoscale_view()
+    _legend(ax, notes)
     return ax
 
 
@@ -72,44 +108,142 @@ def plot_split(
     prediction: Prediction,
     x: ArrayLike | None = None,
     *,
+    joined: bool = True,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """The share of noise, finite data and random training in each row's total variance."""
-    ax = _axis(ax)
-    order, position = _order_and_position(prediction, x)
-    shares = {source: 100 * share[order] for source, share in prediction.shares.items()}
+    """The share of noise, finite data and random training in each row's total variance.
+
+    Args:
+        prediction: what to show.
+        x: a position for each row (numbers, dates, or text as categories), or None for rows sorted
+            by their prediction.
+        joined: whether neighbours along `x` belong together, as along a curve. Otherwise rows
+            stand side by side, sorted by `x`.
+        ax: where to draw, or None for a new figure.
+
+    Example:
+        >>> from matplotlib.figure import Figure
+        >>> from confide.uncertainty import Law
+        >>> noise, shift = np.array([1.0, 3.0]), np.array([1.0, 1.0])
+        >>> law = Law.normal(np.zeros(2), np.sqrt(noise + shift))
+        >>> prediction = Prediction(law.location, noise, shift, law, law, shift, 0 * shift, 5)
+        >>> ax = plot_split(prediction, ax=Figure().subplots())
+        >>> ax.get_ylabel()
+        'share of variance, %'
+    """
+    shares = prediction.shares
+    places = _places(prediction, x, joined=joined)
+    ax = axis_or_new(ax)
+    parts = [100 * share[places.rows] for share in shares.values()]
     labels = [SOURCES[source] for source in shares]
     colours = [COLOURS[source] for source in shares]
-    if x is None:
-        bottoms = np.cumsum([np.zeros(len(prediction)), *shares.values()], axis=0)
-        for share, bottom, label, colour in zip(
-            shares.values(), bottoms, labels, colours, strict=False
-        ):
-            ax.bar(position, share, bottom=bottom, width=0.85, color=colour, label=label)
+    if places.joined:
+        ax.stackplot(places.position, parts, labels=labels, colors=colours)
+        places.label(ax)
     else:
-        ax.stackplot(position, list(shares.values()), labels=labels, colors=colours)
-    ax.set_ylim(0, 100)
+        edges = np.cumsum([np.zeros(len(places.rows)), *parts], axis=0)
+        for k, (label, colour) in enumerate(zip(labels, colours, strict=True)):
+            _bars(ax, edges[k], edges[k + 1], color=colour, label=label)
+        ax.set_xlabel("rows, sorted by prediction" if x is None else "rows, sorted by x")
+        if x is not None:
+            places.label_side_by_side(ax)
+    ax.set_ylim(0, 100 * (1 + _HEADROOM))
+    ax.set_yticks(range(0, 101, 20))
     ax.set_ylabel("share of variance, %")
     ax.margins(x=0)
-    if x is None:
-        ax.set_xlabel("rows, sorted by prediction")
-    ax.legend(loc="lower left", fontsize="small")
+    _legend(ax, places.notes)
     return ax
 
 
-def _order_and_position(
-    prediction: Prediction, x: ArrayLike | None
-) -> tuple[Int[np.ndarray, " row"], Num[np.ndarray, " row"]]:
-    if x is None:
-        return np.argsort(prediction.mean), np.arange(len(prediction))
-    position = np.asarray(x)
-    order = np.argsort(position)
-    return order, position[order]
-
-
-def _axis(ax: "Axes | None") -> "Axes":
+def axis_or_new(ax: "Axes | None") -> "Axes":
+    """The axis that was given, or one of a new figure."""
     if ax is not None:
         return ax
     from matplotlib import pyplot as plt  # here, because importing it is slow
 
     return plt.subplots(layout="constrained")[1]
+
+
+def _kinds(prediction: Prediction, kind: Kind | None) -> tuple[Kind, ...]:
+    """The wider one first: the other is drawn on top of it."""
+    if kind is not None:
+        return (kind,)
+    return ("prediction",) if prediction.confidence_law is None else ("prediction", "confidence")
+
+
+def _places(prediction: Prediction, x: ArrayLike | None, *, joined: bool) -> Places:
+    if x is None:
+        return places_by_prediction(prediction.mean)
+    return places_along(x, prediction.mean, joined=joined)
+
+
+def _infinite(bounds: Bounds) -> str:
+    n_infinite = int(np.isinf(bounds).any(axis=1).sum())
+    return f" (infinite in {n_infinite} of {len(bounds)} rows)" if n_infinite else ""
+
+
+def _within_the_picture(
+    ax: "Axes", intervals: Sequence[Bounds], *others: np.ndarray | None
+) -> list[Bounds]:
+    """Bounds as they are, but infinite ones at the edge of a picture of all that is finite."""
+    if all(np.isfinite(bounds).all() for bounds in intervals):
+        return list(intervals)
+    everything = [np.ravel(part) for part in (*intervals, *others) if part is not None]
+    finite = np.concatenate(everything)
+    finite = finite[np.isfinite(finite)]
+    margin = 0.05 * np.ptp(finite) or 1.0
+    edges = finite.min() - margin, finite.max() + margin + _HEADROOM * np.ptp(finite)
+    ax.set_ylim(*edges)
+    return [np.clip(bounds, *edges) for bounds in intervals]
+
+
+def _draw_intervals(
+    ax: "Axes", places: Places, bounds: Bounds, *, sorted_rows: bool, color: str, label: str
+) -> None:
+    lower, upper = bounds[places.rows].T
+    if sorted_rows:  # rows that only stand next to each other are not joined
+        _bars(ax, lower, upper, color=color, label=label)
+    elif places.joined:
+        ax.fill_between(places.position, lower, upper, color=color, linewidth=0, label=label)
+    else:
+        style: dict[str, Any] = {"linewidth": _size(places, 4, 1), "label": label}
+        ax.vlines(places.position, lower, upper, color=color, **style)
+
+
+def _bars(
+    ax: "Axes",
+    lower: Float64[np.ndarray, " place"],
+    upper: Float64[np.ndarray, " place"],
+    *,
+    color: str,
+    label: str,
+) -> None:
+    """A bar at 0, 1, ...; all as one artist, and many without gaps as one staircase."""
+    from matplotlib.collections import PolyCollection
+
+    place = np.arange(len(lower))
+    if len(place) > _MOST_WITH_GAPS:
+        ax.fill_between(place, lower, upper, step="mid", linewidth=0, color=color, label=label)
+        return
+    left, right = place - 0.425, place + 0.425
+    corners = [(left, lower), (left, upper), (right, upper), (right, lower)]
+    bars = np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)
+    ax.add_collection(PolyCollection(list(bars), facecolor=color, linewidth=0, label=label))
+    ax.autoscale_view()
+
+
+def _size(places: Places, few: float, many: float) -> float:
+    """Marks of a few rows are large, and of many small: between 50 and 500 in proportion."""
+    part = np.clip((len(places.rows) - 50) / 450, 0, 1)
+    return float(few + part * (many - few))
+
+
+def _legend(ax: "Axes", notes: Sequence[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    style: dict[str, Any] = {"fontsize": "small", "title_fontsize": "small", "edgecolor": "none"}
+    legend = ax.legend(title="\n".join(notes), loc="upper left", ncols=2, **style)
+    legend.set_alignment("left")
+    for line, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
+        if isinstance(line, Line2D) and "interval" in text.get_text():
+            line.set_linewidth(4)  # as thin as those of many rows, it would have no colour

@@ -17,6 +17,7 @@
 `confide[report]`.
 """
 
+from confide.report.brushes import brush
 from confide.report.charts import bands, lines_with_errors, scatter_against
 from confide.report.distributions import histograms, violins
 from confide.report.document import Column, Document, Figure, Part, Section, Table
@@ -32,6 +33,7 @@ __all__ = [
     "Section",
     "Table",
     "bands",
+    "brush",
     "histograms",
     "lines_with_errors",
     "render_page",

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 
 
+# What brushes are called, so that the page finds them: "brush", or "brush_" and a number.
+BRUSH = "brush"
+
+
+def is_brush(name: str) -> bool:
+    """Whether a chart's parameter of that name is a brush."""
+    return name.split("_", maxsplit=1)[0] == BRUSH
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a frame, as readers see it.
@@ -94,11 +103,15 @@ class Figure:
         name: of its file and its anchor.
         caption: one or two sentences of plain text.
         chart: an Altair chart, such as those of `confide.report`.
+        filters: name of a table whose rows a brush in the chart picks out, or None. Such a chart
+            has `brush`es (see `confide.report.brush`), and its data the column `key`, which holds
+            what stands in the first column of the table.
     """
 
     name: str
     caption: str
     chart: "alt.TopLevelMixin"
+    filters: str | None = None
 
     def __post_init__(self) -> None:
         _check_name("figure", self.name)
@@ -108,7 +121,10 @@ class Figure:
         """The chart as Vega-Lite, the caption as its description."""
         alt = require("altair", "report")
         with alt.data_transformers.enable("default", max_rows=None):
-            return {**self.chart.to_dict(), "description": self.caption}
+            specification = {**self.chart.to_dict(), "description": self.caption}
+        if self.filters is not None:
+            _check_brush(self.name, specification)
+        return specification
 
 
 Part: TypeAlias = "str | Table | Figure | Section"
@@ -156,6 +172,12 @@ class Document:
     def __post_init__(self) -> None:
         _check_no_name_twice("tables", (table.name for table in self.tables))
         _check_no_name_twice("figures", (figure.name for figure in self.figures))
+        there = [table.name for table in self.tables]
+        for figure in self.figures:
+            if figure.filters is not None and figure.filters not in there:
+                message = f"Figure {figure.name!r} filters the table {figure.filters!r}, which the "
+                message += f"document does not hold; it holds {there}."
+                raise ValueError(f"{message} {nearest(figure.filters, there)}".rstrip())
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -166,6 +188,11 @@ class Document:
     def figures(self) -> tuple[Figure, ...]:
         """All figures, from top to bottom."""
         return tuple(part for part in _leaves(self.sections) if isinstance(part, Figure))
+
+    @property
+    def filtered(self) -> frozenset[str]:
+        """Names of the tables that some figure filters."""
+        return frozenset(each.filters for each in self.figures if each.filters is not None)
 
 
 def _leaves(parts: Iterable[Part]) -> Iterator[str | Table | Figure]:
@@ -181,6 +208,16 @@ def _check_name(kind: str, name: str) -> None:
         raise ValueError(
             f"The name of a {kind} becomes a file name: it needs small letters and digits, joined "
             f"by - or _, got {name!r}. Pass one such as 'coverage-of-boston'."
+        )
+
+
+def _check_brush(name: str, specification: Mapping[str, Any]) -> None:
+    brushes = [each for each in specification.get("params", ()) if is_brush(each["name"])]
+    rows = [row for rows in specification.get("datasets", {}).values() for row in rows]
+    if not brushes or not any("key" in row for row in rows):
+        raise ValueError(
+            f"Figure {name!r} filters a table: its chart needs a brush and data with the column "
+            "'key', and lacks one of them. Make the brush with `confide.report.brush`."
         )
 
 

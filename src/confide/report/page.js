@@ -29,6 +29,66 @@
   }
 })();
 
+// Brushes: a figure leaves of its table the rows whose first cell is a key inside its brushes.
+const brushes = (() => {
+  const kept = new Map(); // table -> brush -> keys inside it
+
+  function key(cell) {
+    return cell.classList.contains("number") ? Number(cell.dataset.value) : cell.dataset.value;
+  }
+
+  function show(table) {
+    const sets = [...(kept.get(table)?.values() ?? [])];
+    const rows = [...table.querySelector("table").tBodies[0].rows];
+    for (const row of rows) row.hidden = !sets.every((keys) => keys.has(key(row.cells[0])));
+    const left = rows.filter((row) => !row.hidden).length;
+    const note = table.querySelector(".brushed");
+    note.hidden = sets.length === 0;
+    note.querySelector("[role=status]").textContent =
+      sets.length === 0 ? "" : `Brushed: ${left} of ${rows.length} rows.`;
+  }
+
+  // Between the two ends in every brushed field; null where nothing is brushed.
+  function inside(specification, extents) {
+    const ends = Object.entries(extents);
+    if (ends.length === 0) return null;
+    const rows = Object.values(specification.datasets).flat();
+    const held = (row) => ends.every(([field, [low, high]]) => row[field] >= low && row[field] <= high);
+    return new Set(rows.filter((row) => "key" in row && held(row)).map((row) => row.key));
+  }
+
+  // A figure that is drawn anew has lost its brushes.
+  function listen(figure, specification, view) {
+    if (!figure.dataset.filters) return;
+    const table = document.getElementById(figure.dataset.filters);
+    if (!kept.has(table)) kept.set(table, new Map());
+    const names = specification.params.map((each) => each.name);
+    for (const name of names.filter((each) => each.split("_")[0] === "brush")) {
+      const brush = `${figure.id} ${name}`;
+      kept.get(table).delete(brush);
+      view.addSignalListener(name, (_, extents) => {
+        const keys = inside(specification, extents);
+        if (keys === null) kept.get(table).delete(brush);
+        else kept.get(table).set(brush, keys);
+        show(table);
+      });
+    }
+    show(table);
+  }
+
+  function onClear(draw) {
+    for (const table of document.querySelectorAll("figure.filtered")) {
+      const figures = [...document.querySelectorAll(`[data-filters="${table.id}"]`)];
+      const brushed = (figure) => [...(kept.get(table)?.keys() ?? [])].some((b) => b.startsWith(`${figure.id} `));
+      table.querySelector(".brushed button").addEventListener("click", () => {
+        for (const figure of figures.filter(brushed)) draw(figure);
+      });
+    }
+  }
+
+  return { listen, onClear };
+})();
+
 // Figures: drawn as wide as the page allows, and again when that changes.
 (() => {
   const NARROWEST_PANEL = 120; // pixels; below it, axis labels run into each other
@@ -37,7 +97,14 @@
 
   // Panels are set in columns, a single chart takes the width as a whole.
   function panels(specification) {
-    return specification.facet && specification.spec && specification.columns ? specification.columns : 0;
+    const many = specification.concat ?? (specification.facet && specification.spec);
+    return many && specification.columns ? specification.columns : 0;
+  }
+
+  function withPanels(specification, columns, width) {
+    const sized = (each) => ({ ...each, width });
+    if (specification.concat) return { ...specification, columns, concat: specification.concat.map(sized) };
+    return { ...specification, columns, spec: sized(specification.spec) };
   }
 
   async function embedded(box, specification, width) {
@@ -68,7 +135,7 @@
     let panel = Math.floor(width / columns) - 60;
     // Only a drawing shows how much room axes and gaps take; the next one uses what is left.
     for (let attempt = 0; attempt < 4; attempt += 1) {
-      const sized = { ...specification, columns, spec: { ...specification.spec, width: panel } };
+      const sized = withPanels(specification, columns, panel);
       const rest = (await embedded(box, sized, width)) - columns * panel;
       const better = Math.floor((width - rest) / columns) - 1;
       if (better < NARROWEST_PANEL && columns > 1) {
@@ -85,7 +152,9 @@
   async function show(figure) {
     const box = figure.querySelector(".drawing");
     try {
-      await draw(box, JSON.parse(figure.querySelector("script").textContent));
+      const specification = JSON.parse(figure.querySelector("script").textContent);
+      await draw(box, specification);
+      brushes.listen(figure, specification, views.get(box).view);
     } catch (error) {
       box.className = "problem";
       box.textContent = `This figure could not be drawn: ${error.message}`;
@@ -104,6 +173,9 @@
       });
     }
   }
+  brushes.onClear((figure) => {
+    queue = queue.then(() => show(figure));
+  });
   let waiting = 0;
   window.addEventListener("resize", () => {
     clearTimeout(waiting);

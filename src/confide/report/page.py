@@ -29,7 +29,8 @@ def render_page(document: Document) -> str:
         template.render(
             document=document,
             summary=_markdown(document.summary),
-            sections=list(_blocks(document.sections, anchors={})),
+            sections=list(_blocks(document.sections, {}, document.filtered)),
+            brushed=bool(document.filtered),
             policy=_policy(scripts),
             style=_markup(_resource("page.css")),
             scripts=[_markup(script) for script in scripts],
@@ -53,6 +54,7 @@ class _Block:
     content: Any = None
     title: str = ""
     anchor: str = ""
+    filters: str | None = None
     blocks: Sequence["_Block"] = ()
 
     @property
@@ -66,6 +68,7 @@ class _Table:
     rows: list[tuple[tables.Cell, ...]]
     numeric: list[bool]
     download: str
+    filtered: bool
 
     @property
     def has_marks(self) -> bool:
@@ -76,25 +79,29 @@ class _Table:
         return list(zip(self.table.columns, self.numeric, strict=True))
 
 
-def _blocks(parts: Sequence[Part], anchors: dict[str, int]) -> Iterator[_Block]:
+def _blocks(
+    parts: Sequence[Part], anchors: dict[str, int], filtered: frozenset[str]
+) -> Iterator[_Block]:
     for part in parts:
         if isinstance(part, Section):
             anchor = _anchor(part.title, anchors)
-            blocks = tuple(_blocks(part.parts, anchors))
+            blocks = tuple(_blocks(part.parts, anchors, filtered))
             yield _Block("section", title=part.title, anchor=anchor, blocks=blocks)
         elif isinstance(part, Table):
-            yield _Block("table", _table(part), anchor=f"table-{part.name}")
+            yield _Block("table", _table(part, filtered), anchor=f"table-{part.name}")
         elif isinstance(part, Figure):
             specification = _json(part.specification)
-            yield _Block("figure", specification, part.caption, f"figure-{part.name}")
+            anchor = f"figure-{part.name}"
+            yield _Block("figure", specification, part.caption, anchor, part.filters)
         else:
             yield _Block("words", _markdown(part))
 
 
-def _table(table: Table) -> _Table:
+def _table(table: Table, filtered: frozenset[str]) -> _Table:
     numeric = [tables.is_numeric(table, column) for column in table.columns]
     download = f"data:text/csv;charset=utf-8,{quote(tables.to_csv(table))}"
-    return _Table(table, list(tables.cells(table)), numeric, download)
+    rows = list(tables.cells(table))
+    return _Table(table, rows, numeric, download, table.name in filtered)
 
 
 def _anchor(title: str, anchors: dict[str, int]) -> str:

@@ -110,6 +110,8 @@ def _text(column: Column, value: Any, error: Any) -> str:
     if not is_number(value):
         return str(value)
     if error is None or _is_missing(error):
+        if math.isinf(value):
+            return "∞" if value > 0 else "-∞"
         return format(value, column.format)
     if column.format.endswith("%"):
         return f"{with_error(100 * float(value), 100 * float(error))}%"

@@ -1,9 +1,11 @@
 """Variances and intervals from arrays, in the paper's terms; knows no network.
 
 Read `variances.py` for the three sources of uncertainty, `intervals.py` for what they say about
-the true function and about a new observation, `t_plus_normal.py` for the exact quantiles.
+the true function and about a new observation, `t_plus_normal.py` for the exact quantiles,
+`conformal.py` for prediction intervals that are calibrated on rows kept back.
 """
 
+from confide.uncertainty.conformal import Calibration, ConformalLaw, conformal_quantile
 from confide.uncertainty.intervals import (
     bootstrapped_confidence_law,
     bootstrapped_prediction_law,
@@ -23,6 +25,8 @@ from confide.uncertainty.variances import (
 )
 
 __all__ = [
+    "Calibration",
+    "ConformalLaw",
     "Law",
     "LevelLaw",
     "NormalMixture",
@@ -30,6 +34,7 @@ __all__ = [
     "bootstrapped_confidence_law",
     "bootstrapped_prediction_law",
     "classical_variance",
+    "conformal_quantile",
     "deep_ensemble_confidence_law",
     "deep_ensemble_prediction_law",
     "disagreement_variance",

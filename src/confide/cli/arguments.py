@@ -1,0 +1,86 @@
+"""Arguments that several commands share, and what their values are checked for before any work."""
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class TablePath(click.ParamType):  # type: ignore[type-arg]
+    """A file of a table, or - for standard input."""
+
+    name = "file"
+
+    def convert(self, value: Any, *_: Any) -> str | Path:
+        """The path; whether it can be read is found out by reading it."""
+        return value if value == "-" else Path(value)
+
+    def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
+        """Files, by the shell itself."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+class ColumnName(click.ParamType):  # type: ignore[type-arg]
+    """The name of a column of the table that the command is given."""
+
+    name = "column"
+
+    def shell_complete(self, ctx: click.Context, _: Any, incomplete: str) -> list[CompletionItem]:
+        """The columns of FILE that start so."""
+        file = ctx.params.get("file")
+        names: list[str] = []
+        if isinstance(file, Path):
+            with contextlib.suppress(Exception):  # what cannot be read has nothing to suggest
+                from confide.tables import TableFile
+
+                names = TableFile(file).schema.names
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+table_argument = click.argument("file", type=TablePath())
+model_argument = click.argument(
+    "model", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+target_option = click.option(
+    "-t", "--target", type=ColumnName(), required=True, help="The column to predict."
+)
+level_option = click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Confidence level of both kinds of intervals.",
+)
+force_option = click.option("--force", is_flag=True, help="Replace a file that is there.")
+json_option = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
+seed_option = click.option("--seed", default=0, show_default=True, help="Same seed, same numbers.")
+
+
+def output_option(
+    default: str | None,
+    help: str,  # noqa: A002
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`-o`, with what it is for."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(dir_okay=False, path_type=Path),
+        default=None if default is None else Path(default),
+        show_default=default is not None,
+        help=help,
+    )
+
+
+def refuse_output(output: Path | None, force: bool, endings: tuple[str, ...] = ()) -> None:
+    """What cannot be written is told before anything is read or trained."""
+    if output is None:
+        return
+    if not output.absolute().parent.is_dir():
+        raise click.UsageError(f"There is no folder {output.parent}: make it first.")
+    if endings and output.suffix.lower() not in endings:
+        raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")
+    if output.is_file() and not force:
+        raise click.UsageError(f"{output} is there already. Add --force to replace it.")

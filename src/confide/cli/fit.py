@@ -1,0 +1,112 @@
+"""`confide fit`: from a table to a model."""
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from confide.cli.arguments import (
+    force_option,
+    json_option,
+    output_option,
+    refuse_output,
+    seed_option,
+    table_argument,
+    target_option,
+)
+from confide.cli.messages import messages, refusals
+from confide.errors import TargetError
+
+
+class Epochs(click.ParamType):  # type: ignore[type-arg]
+    """A number of epochs, or "auto"."""
+
+    name = "auto|number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | Literal["auto"]:
+        """Either of the two."""
+        if value == "auto":
+            return "auto"
+        return click.IntRange(min=1).convert(value, param, ctx)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  confide fit houses.csv --target price
+  confide fit houses.parquet --target price -o houses.confide --exclude id,url
+  zcat houses.csv.gz | confide fit - --target price --members 20"""
+)
+@table_argument
+@target_option
+@output_option("model.confide", "Where to keep the model.")
+@click.option("--exclude", default="", help="Columns to leave out, as id,url.")
+@click.option(
+    "--hold-out",
+    type=click.FloatRange(0, 0.9),
+    default=0.2,
+    show_default=True,
+    help="Share of the rows to keep from training, to judge and calibrate with.",
+)
+@click.option(
+    "--members", default=5, show_default=True, type=click.IntRange(min=2), help="Networks."
+)
+@click.option(
+    "--epochs",
+    type=Epochs(),
+    default="auto",
+    show_default=True,
+    help="Passes over the data; auto finds a good number on rows of the training data.",
+)
+@seed_option
+@json_option
+@force_option
+def fit(
+    file: str | Path,
+    target: str,
+    output: Path,
+    exclude: str,
+    hold_out: float,
+    members: int,
+    epochs: int | Literal["auto"],
+    seed: int,
+    as_json: bool,
+    force: bool,
+) -> None:
+    """Fit a bootstrapped deep ensemble to the table in FILE.
+
+    Numbers, categories, dates, truths and missing values are taken as they are. A share of the rows
+    is kept from training: the accuracy that is told is that on rows the networks have not seen, and
+    the prediction intervals are then calibrated on them.
+    """
+    refuse_output(output, force)
+    with messages(), refusals(TargetError):
+        from confide import BootstrappedDeepEnsembleRegressor
+        from confide.cli.session import compiled_before
+        from confide.tables import TableFile
+        from confide.workflow import fit_table, without_columns
+
+        compiled_before()
+        source = TableFile(file)
+        table = without_columns(source.read(), [name for name in exclude.split(",") if name])
+        estimator = BootstrappedDeepEnsembleRegressor(
+            n_members=members, max_epochs=epochs, random_state=seed, verbose=True
+        )
+        fitted = fit_table(
+            table, target, estimator, file=Path(source.name).name, hold_out=hold_out, seed=seed
+        )
+        fitted.model.save(output)
+    for note in fitted.notes:
+        click.echo(note, err=True)
+    for warning in fitted.warnings:
+        click.secho(f"Warning: {warning}", err=True, fg="yellow")
+    click.echo(fitted.judgement, err=True)
+    if as_json:
+        click.echo(json.dumps({"model": str(output), **fitted.to_json()}, indent=2))
+    else:
+        click.echo(output)
+    if file != "-":
+        click.echo(f"Next: confide report {output} {file}", err=True)

@@ -1,0 +1,33 @@
+"""`confide inspect`: what a model file holds."""
+
+import json
+from pathlib import Path
+
+import click
+
+from confide.cli.arguments import json_option, model_argument
+from confide.cli.messages import messages
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  confide inspect model.confide
+  confide inspect model.confide --json"""
+)
+@model_argument
+@json_option
+def inspect(model: Path, as_json: bool) -> None:
+    """Say what MODEL predicts, from which columns, and how it was made.
+
+    The file is data alone: opening one from a stranger is safe.
+    """
+    with messages():
+        from confide import load
+        from confide.workflow import described
+
+        description = described(load(model))
+    if as_json:
+        click.echo(json.dumps(description.to_json(), indent=2, ensure_ascii=False))
+    else:
+        click.echo(description)

@@ -1,0 +1,73 @@
+"""`confide predict`: from a model and a table to predictions."""
+
+from pathlib import Path
+
+import click
+
+from confide.cli.arguments import (
+    force_option,
+    level_option,
+    model_argument,
+    output_option,
+    refuse_output,
+    table_argument,
+)
+from confide.cli.messages import messages
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  confide predict model.confide new.csv
+  confide predict model.confide new.parquet -o predicted.parquet --level 0.9
+  confide predict model.confide new.csv --keep id,street | head
+  confide predict model.confide - --json < new.csv"""
+)
+@model_argument
+@table_argument
+@output_option(
+    None, "Where to write; the ending chooses CSV, TSV, Parquet or Arrow. Else standard output."
+)
+@level_option
+@click.option("--keep", default="", help="Columns to repeat before the predictions, as id; or all.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+@force_option
+def predict(
+    model: Path,
+    file: str | Path,
+    output: Path | None,
+    level: float,
+    keep: str,
+    as_json: bool,
+    force: bool,
+) -> None:
+    """Predict the rows of FILE with both kinds of intervals.
+
+    A row of the result for each row of FILE, in its order: `mean` and `mean_se`, the confidence
+    interval for the true function (`mean_ci_*`), the prediction interval for a new observation
+    (`obs_ci_*`), the variances by source, and the novelty p-value: where `is_novel` is true, the
+    row is far from the training data and neither interval can be trusted. FILE is read in blocks,
+    so it may be larger than the memory.
+    """
+    refuse_output(output, force)
+    with messages():
+        from confide import load
+        from confide.cli.session import compiled_before
+        from confide.progress import row_counter
+        from confide.tables import TableFile, write_blocks
+        from confide.workflow import Notes, arrow_types, feature_names, prediction_blocks
+
+        compiled_before()
+        ending = ".jsonl" if as_json else ".csv"
+        fitted, source, notes = load(model), TableFile(file), Notes()
+        names = source.schema.names
+        kept = names if keep == "all" else [name for name in keep.split(",") if name]
+        needed = [name for name in names if name in {*feature_names(fitted), *kept}]
+        blocks = source.blocks(columns=needed, types=arrow_types(fitted))
+        answers = prediction_blocks(fitted, blocks, confidence_level=level, keep=kept, notes=notes)
+        with row_counter("Predicting", shown=output is not None) as counted:
+            write_blocks(counted(answers), output or "-", ending=ending, force=force)
+    for note in notes:
+        click.echo(note, err=True)
+    if output is not None:
+        click.echo(output)

@@ -1,0 +1,62 @@
+"""`confide report`: from a model and a table to a page."""
+
+import json
+from pathlib import Path
+
+import click
+
+from confide.cli.arguments import (
+    force_option,
+    json_option,
+    level_option,
+    model_argument,
+    output_option,
+    refuse_output,
+    table_argument,
+)
+from confide.cli.messages import messages
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  confide report model.confide houses.csv
+  confide report model.confide new.parquet -o new.html --level 0.9"""
+)
+@model_argument
+@table_argument
+@output_option("report.html", "Where to write the page.")
+@level_option
+@json_option
+@force_option
+def report(
+    model: Path, file: str | Path, output: Path, level: float, as_json: bool, force: bool
+) -> None:
+    """Make a page of what MODEL says about the rows of FILE.
+
+    One file that works offline: accuracy and coverage on rows that the model has not seen, both
+    kinds of intervals, where the uncertainty comes from and what would shrink it, the riskiest rows
+    and those that are far from the training data. FILE may be the one that the model was fitted to:
+    rows that it was trained on are known again and do not count as a test.
+    """
+    refuse_output(output, force, (".html", ".htm"))
+    with messages():
+        from confide import load
+        from confide.atomic import write_atomically
+        from confide.cli.session import compiled_before
+        from confide.report import render_page
+        from confide.tables import TableFile
+        from confide.workflow import arrow_types, page_document, page_inputs
+
+        compiled_before()
+        fitted, source = load(model), TableFile(file)
+        table = source.read(types=arrow_types(fitted))
+        inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
+        document = page_document(inputs)
+        write_atomically(output, render_page(document).encode())
+    if as_json:
+        # Through pandas' own writer: what is not a number becomes null.
+        tables = {t.name: json.loads(t.frame.to_json(orient="records")) for t in document.tables}
+        click.echo(json.dumps({"page": str(output), **tables}, indent=2, allow_nan=False))
+    else:
+        click.echo(output)

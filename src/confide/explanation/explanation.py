@@ -1,0 +1,176 @@
+"""A prediction's uncertainty in numbers and in words."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+from confide.explanation.decay import MEASURED, Decay
+from confide.explanation.levers import Forecast, Lever
+from confide.explanation.shares import Sources, epistemic, mean_shares, shares
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WORDS = {
+    "aleatoric": "noise",
+    "classical": "finite data",
+    "optimisation": "random training",
+    "epistemic": "finite data with random training",
+}
+# Rows that the levers are computed for: means over so many are right to the second digit.
+MOST_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A prediction's uncertainty by source, and what each lever would do about it.
+
+    Attributes:
+        sources: for each source, its part of the total variance of each row (so random training
+            is divided by the number of members).
+        n_members: the number of members.
+        confidence_level: the level of the intervals that the levers are about.
+        decay: how the variances fall as rows are added.
+        t_in_prediction: whether the method's prediction interval gives the epistemic part a t law
+            (Algorithm 2), not a normal one (Deep Ensembles).
+    """
+
+    sources: Sources
+    n_members: int
+    confidence_level: float = 0.95
+    decay: Decay = MEASURED
+    t_in_prediction: bool = True
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of each source in the variance of a new observation; they sum to one.
+
+        The mean over the rows of each row's share: of summed variances, a single row with a huge
+        one would be all that is seen.
+        """
+        return mean_shares(self.sources)
+
+    @property
+    def confidence_shares(self) -> dict[str, float]:
+        """The share of each source in the variance of the prediction itself, likewise."""
+        return mean_shares(epistemic(self.sources))
+
+    @property
+    def rows(self) -> "pd.DataFrame":
+        """The share of each source for each row; they sum to one."""
+        import pandas as pd
+
+        return pd.DataFrame(shares(self.sources))
+
+    @property
+    def levers(self) -> "pd.DataFrame":
+        """What each change would do to the widths of both intervals: the columns of `Lever`."""
+        import pandas as pd
+
+        return pd.DataFrame(self._levers, columns=Lever._fields)
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """The advice in plain words: a new observation, the true function, how rows differ."""
+        return [
+            text for text in (self._of_observation(), self._of_function(), self._of_rows()) if text
+        ]
+
+    def __str__(self) -> str:
+        """In words."""
+        return "\n\n".join(self.paragraphs)
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
+
+    @functools.cached_property
+    def _levers(self) -> list[Lever]:
+        return self._forecast.levers()
+
+    @property
+    def _forecast(self) -> Forecast:
+        every = max(1, len(self.sources["aleatoric"]) // MOST_ROWS)
+        some = {name: part[::every] for name, part in self.sources.items()}
+        how = (self.n_members, self.confidence_level, self.decay, self.t_in_prediction)
+        return Forecast(some, *how)
+
+    def _first(self, lever: str) -> Lever:
+        """The lever of that name; of several, the smallest change."""
+        return next(each for each in self._levers if each.lever == lever)
+
+    def _of_observation(self) -> str:
+        shares = self.shares
+        largest = max(shares, key=lambda name: shares[name])
+        most = "Most of it" if shares[largest] > 0.5 else "The largest part"
+        start = f"A new observation: its variance about the prediction is {_listed(shares)}."
+        intervals = f"{100 * self.confidence_level:g} % prediction intervals"
+        if largest == "aleatoric":
+            floor = self._first("floor").prediction_width
+            return (
+                f"{start} {most} is noise, which neither more rows nor more members remove: with "
+                f"the true function known exactly, {intervals} would still be {_percent(floor)} of "
+                "their width. Only features that explain the noise narrow them further."
+            )
+        if largest == "classical":
+            rows = self._first("rows").prediction_width
+            return (
+                f"{start} {most} is finite data, which more rows shrink: with twice as many, "
+                f"{intervals} would be about {_percent(rows)} of their width."
+            )
+        if largest == "optimisation" and "classical" in shares:
+            members = self._first("members").prediction_width
+            return (
+                f"{start} {most} is random training, which more members shrink, at the cost of "
+                f"computing time alone: with twice as many, {intervals} would be "
+                f"{_percent(members)} of their width."
+            )
+        return start
+
+    def _of_function(self) -> str:
+        intervals = f"{100 * self.confidence_level:g} % confidence intervals"
+        if "classical" not in self.sources:
+            return (
+                "The true function: this method does not estimate what finite data add to the "
+                f"variance of the prediction, so what more rows would do to its {intervals} cannot "
+                "be forecast. BootstrappedDeepEnsembleRegressor estimates it."
+            )
+        members, rows = self._first("members"), self._first("rows")
+        tail = (1 + self.confidence_level) / 2
+        alone = stats.t.ppf(tail, 2 * self.n_members - 1) / stats.t.ppf(tail, self.n_members - 1)
+        better = "members" if members.confidence_width < rows.confidence_width else "rows"
+        return (
+            f"The true function: the prediction's own variance, with {self.n_members} members, is "
+            f"{_listed(self.confidence_shares)}. With twice the members {intervals} would be "
+            f"{_percent(members.confidence_width)} of their width ({_percent(alone)} alone by "
+            "knowing their own spread better); with twice the rows about "
+            f"{_percent(rows.confidence_width)}, if finite data's part falls as N to the power "
+            f"-{self.decay.classical:.2g} ± {self.decay.classical_se:.1g}. More {better} narrow "
+            "them most."
+        )
+
+    def _of_rows(self) -> str:
+        if np.sum(sum(self.sources.values()) > 0) < 2:
+            return ""
+        low, high = np.nanquantile(shares(self.sources)["aleatoric"], [0.05, 0.95])
+        return (
+            f"Rows differ: noise makes up {_percent(low)} to {_percent(high)} of the variance in "
+            "nine rows of ten."
+        )
+
+
+def _listed(shares: Mapping[str, float]) -> str:
+    """Shares in words, the largest first."""
+    *most, last = (
+        f"{WORDS[name]} ({_percent(share)})"
+        for name, share in sorted(shares.items(), key=lambda item: -item[1])
+    )
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _percent(share: float) -> str:
+    """A share that is not nothing never reads as 0 %."""
+    return f"{100 * share:.0f} %" if share == 0 or share >= 0.01 else "under 1 %"

@@ -1,0 +1,259 @@
+"""Tables as text: commas, semicolons, tabs or bars between the fields."""
+
+import codecs
+import csv
+import io
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Never
+
+from confide.errors import TableFileError
+from confide.extras import require
+from confide.tables.source import Ahead
+
+# Types are those of the first block, so it is larger than pyarrow's own; a record must fit in one.
+# Reading takes about fifty times as much memory, as pyarrow reads ahead.
+BLOCK_BYTES = 2**21
+DELIMITERS = ",;\t|"
+FIELD_STARTS = tuple(mark.encode() for mark in DELIMITERS + "\r\n")
+# What pandas takes as missing.
+MISSING = (
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+)
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+CONVERSION = re.compile(
+    r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (.+?): invalid value '(.*)'",
+    re.DOTALL,
+)
+
+
+class Text(io.RawIOBase):
+    """Bytes that are seen to be UTF-8 text in lines of bearable length as they pass."""
+
+    def __init__(self, stream: Any, name: str, *, whole: bool = True) -> None:
+        """The stream, what messages call it, and whether it ends where the file does."""
+        super().__init__()
+        self._stream, self._name, self._whole = stream, name, whole
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._lines = 0
+        self._line_bytes = 0
+        self._last = b"\n"
+        self._quotes = 0
+        self._open_quote: int | None = None
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes; at the end, the newline that the last line may lack."""
+        piece: bytes = self._stream.read(size)
+        self._check_encoding(piece)
+        if b"\0" in piece:
+            self._refuse_nul(piece)
+        self._watch_quotes(piece)
+        self._check_lines(piece)
+        at_end = size < 0 or len(piece) < size
+        if at_end and self._whole:
+            self._check_quotes()
+        self._last = piece[-1:] or self._last
+        if at_end and self._last != b"\n":
+            self._last = b"\n"
+            return piece + b"\n"
+        return piece
+
+    def _check_encoding(self, piece: bytes) -> None:
+        kept = len(self._decoder.getstate()[0])
+        try:
+            self._decoder.decode(piece, final=not piece)
+        except UnicodeDecodeError as error:
+            line = self._lines + piece[: max(error.start - kept, 0)].count(b"\n") + 1
+            raise TableFileError(
+                f"{self._name} is not UTF-8 text: byte 0x{error.object[error.start]:02x} in line "
+                f"{line}. If it is Latin-1, convert it: iconv -f latin1 -t utf-8."
+            ) from error
+
+    def _refuse_nul(self, piece: bytes) -> Never:
+        line = self._lines + piece[: piece.index(b"\0")].count(b"\n") + 1
+        raise TableFileError(
+            f"{self._name} is no text: there is a NUL byte in line {line}. If it is UTF-16, "
+            "convert it: iconv -f utf-16 -t utf-8."
+        )
+
+    def _check_lines(self, piece: bytes) -> None:
+        first = piece.find(b"\n")
+        reach = self._line_bytes + (len(piece) if first < 0 else first)
+        if reach >= BLOCK_BYTES:
+            raise TableFileError(
+                f"{self._name} has a line of more than {BLOCK_BYTES // 2**20} MiB, line "
+                f"{self._lines + 1}. Is it a table, with a row in each line?"
+            )
+        self._lines += piece.count(b"\n")
+        self._line_bytes = reach if first < 0 else len(piece) - piece.rfind(b"\n") - 1
+
+    def _watch_quotes(self, piece: bytes) -> None:
+        """Remembers the line of the last quotation mark if a field starts with it."""
+        if (last := piece.rfind(b'"')) < 0:
+            return
+        self._quotes += piece.count(b'"')
+        starts = (piece[last - 1 : last] or self._last) in FIELD_STARTS
+        self._open_quote = self._lines + piece[:last].count(b"\n") + 1 if starts else None
+
+    def _check_quotes(self) -> None:
+        """What follows a mark that is never closed would be one long field, its rows lost."""
+        if self._quotes % 2 and self._open_quote is not None:
+            raise TableFileError(
+                f"{self._name}, line {self._open_quote}: a quotation mark that is never closed. "
+                "Close it; if the file was cut short, copy or download it again."
+            )
+
+
+class SeparatedText:
+    """A table as text: its delimiter, header and types, as its start shows them."""
+
+    def __init__(self, stream: Ahead, name: str) -> None:
+        """Looks at the start, and leaves the stream as it was."""
+        self._stream = stream
+        self._csv = require("pyarrow.csv", "tables")
+        self._name = name
+        head = stream.peek(2 * BLOCK_BYTES)
+        whole = len(head) < 2 * BLOCK_BYTES
+        if not whole:
+            head = head[: head.rfind(b"\n") + 1] or head
+        start = Text(io.BytesIO(head), name, whole=whole)
+        while start.read(BLOCK_BYTES):
+            pass
+        self._delimiter = _delimiter(head)
+        _check_header(next(_records(head, self._delimiter), []), name)
+        with self._explained() as options:
+            start = Text(io.BytesIO(head), name, whole=whole)
+            self.schema = self._csv.open_csv(start, **options).schema
+
+    def blocks(
+        self, _rows: int, columns: Sequence[str] | None, types: Mapping[str, Any]
+    ) -> Iterator[Any]:
+        """Tables in the order of the file; types that are not given are those of the first."""
+        table = require("pyarrow", "tables").Table
+        with self._stream, self._explained(columns, types) as options:
+            for batch in self._csv.open_csv(Text(self._stream, self._name), **options):
+                block = table.from_batches([batch])
+                self._check_decimals(block, types)
+                yield block
+
+    def read(self, columns: Sequence[str] | None, types: Mapping[str, Any]) -> Any:
+        """The whole table; types that are not given fit every row."""
+        with self._stream, self._explained(columns, types) as options:
+            table = self._csv.read_csv(Text(self._stream, self._name), **options)
+        self._check_decimals(table, types)
+        return table
+
+    @contextmanager
+    def _explained(
+        self, columns: Sequence[str] | None = None, types: Mapping[str, Any] | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Options for pyarrow, whose errors inside the block are raised again in words."""
+        ragged: list[Any] = []
+
+        def refuse(row: Any) -> str:
+            if not row.text.strip():
+                return "skip"
+            ragged.append(row)
+            return "error"
+
+        arrow = require("pyarrow", "tables")
+        try:
+            yield {
+                # One thread numbers the rows that it complains of, and is as fast on two cores.
+                "read_options": self._csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+                "parse_options": self._csv.ParseOptions(
+                    delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=refuse
+                ),
+                "convert_options": self._csv.ConvertOptions(
+                    column_types=dict(types or {}),
+                    include_columns=list(columns or ()),
+                    null_values=MISSING,
+                    strings_can_be_null=True,
+                ),
+            }
+        except arrow.ArrowException as error:
+            raise TableFileError(
+                self._ragged(ragged[0]) if ragged else self._in_words(str(error))
+            ) from error
+
+    def _ragged(self, row: Any) -> str:
+        return (
+            f"{self._name}, row {row.number} (the header is row 1): {row.actual_columns} fields "
+            f"came, and the header has {row.expected_columns}: {_short(row.text)}. Mend the row; "
+            "a field that holds the delimiter needs quotes."
+        )
+
+    def _in_words(self, complaint: str) -> str:
+        if (found := CONVERSION.search(complaint)) is not None:
+            column, row, wanted, value = found.groups()
+            hint = "a decimal point in place of the comma" if _has_comma(value) else "it"
+            return (
+                f"{self._name}, row {row} (the header is row 1), column "
+                f"{self.schema.names[int(column)]!r}: {_short(value)} is not of type {wanted}, "
+                f"as the column must be. Mend {hint}, or leave the field empty."
+            )
+        if "straddl" in complaint:
+            return (
+                f"{self._name} has a row of more than {BLOCK_BYTES // 2**20} MiB. Is there a "
+                "quotation mark that is never closed?"
+            )
+        return f"{self._name} cannot be read as CSV: {complaint}."
+
+    def _check_decimals(self, table: Any, types: Mapping[str, Any]) -> None:
+        """A text column of nothing but 1,5 and 2,25 was meant as numbers."""
+        for name in table.column_names:
+            values = [v for v in table[name].slice(0, 1000).to_pylist() if v is not None]
+            if name not in types and values and all(map(_has_comma, values)):
+                raise TableFileError(
+                    f"{self._name}, column {name!r}: numbers with commas, such as {values[0]!r}. "
+                    "Write them with decimal points and without thousands separators."
+                )
+
+
+def _has_comma(value: object) -> bool:
+    return isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()) is not None
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 80 else f"{text[:80]}...")
+
+
+def _records(head: bytes, delimiter: str) -> Iterator[list[str]]:
+    """Rows with something in them, read as they are asked for; those that csv can read."""
+    lines = io.TextIOWrapper(io.BytesIO(head), "utf-8-sig", newline="")
+    with suppress(csv.Error):
+        yield from (row for row in csv.reader(lines, delimiter=delimiter) if row)
+
+
+def _delimiter(head: bytes) -> str:
+    """That which splits the header and agrees best with the next rows, in as many fields."""
+
+    def agreement(delimiter: str) -> tuple[float, int]:
+        lengths = [len(row) for row in itertools.islice(_records(head, delimiter), 20)]
+        if not lengths or lengths[0] == 1:
+            return 0, 0
+        return lengths.count(lengths[0]) / len(lengths), lengths[0]
+
+    return max(DELIMITERS, key=agreement)
+
+
+def _check_header(names: list[str], name: str) -> None:
+    def is_number(text: str) -> bool:
+        try:
+            float(text)
+        except ValueError:
+            return False
+        return True
+
+    if names and all(map(is_number, names)):
+        raise TableFileError(
+            f"{name} starts with numbers ({_short(', '.join(names))}), and a header line is "
+            "needed. Put a line with the names of the columns first."
+        )

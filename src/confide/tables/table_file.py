@@ -1,0 +1,167 @@
+"""One table in one file."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from confide.errors import TableFileError, nearest
+from confide.extras import require
+from confide.tables.binary import BinaryTable
+from confide.tables.recognise import ARROW_STREAM, CSV, PARQUET, table_format
+from confide.tables.separated import SeparatedText
+from confide.tables.source import START_BYTES, Ahead, is_read_once, name_of, open_bytes, spooled
+
+ROWS_PER_BLOCK = 65_536
+
+
+class TableFile:
+    """A table in a file or on standard input: CSV, TSV, Parquet or Arrow, known by its content.
+
+    Text may have , ; tab or | between its fields and needs a header line; empty fields, NA, NaN,
+    null and their like are missing. Each may be compressed by gzip, zstd or bz2. The row labels of
+    pandas in Parquet and Arrow are left out, other metadata is ignored; nothing in a file is run.
+
+    Args:
+        source: A path, or "-" for standard input, which is read once.
+
+    Attributes:
+        name: What messages call it.
+        format: "CSV" (with any delimiter), "Parquet", "Arrow file" or "Arrow stream".
+        schema: Names and types of the columns; those of text are what its first megabytes show.
+
+    Raises:
+        TableFileError: It is not there, no table, damaged, or has columns without their own name.
+    """
+
+    def __init__(self, source: str | Path) -> None:
+        self.name = name_of(source)
+        self._source = source
+        self._unread: SeparatedText | BinaryTable | None = self._opened()
+        self.schema = self._unread.schema
+        _check_names(self.schema.names, self.name)
+
+    def blocks(
+        self,
+        rows_per_block: int = ROWS_PER_BLOCK,
+        *,
+        columns: Sequence[str] | None = None,
+        types: Mapping[str, Any] | None = None,
+    ) -> Iterator[Any]:
+        """The rows in order, as Arrow tables of the given size in bounded memory; one at least.
+
+        Args:
+            rows_per_block: Rows in each table but the last.
+            columns: Those to read, in this order.
+            types: Arrow types by column; those not in the file are ignored. Without them, a column
+                of text has the type that its first rows show, and later rows must agree.
+        """
+        self._check_columns(columns)
+        table = self._taken()
+        blocks = table.blocks(rows_per_block, columns, types or {})
+        return _of_equal_size(blocks, rows_per_block, self._empty(columns, types or {}))
+
+    def read(
+        self, *, columns: Sequence[str] | None = None, types: Mapping[str, Any] | None = None
+    ) -> Any:
+        """The whole table; the types of columns as text, where not given, fit every row."""
+        self._check_columns(columns)
+        table = self._taken()
+        if isinstance(table, SeparatedText):
+            return table.read(columns, types or {})
+        blocks = table.blocks(ROWS_PER_BLOCK, columns, types or {})
+        return require("pyarrow", "tables").concat_tables(
+            [self._empty(columns, types or {}), *blocks]
+        )
+
+    def _opened(self) -> SeparatedText | BinaryTable:
+        stream = open_bytes(self._source)
+        self.format = table_format(stream.peek(START_BYTES), self.name)
+        if self.format == CSV:
+            return SeparatedText(stream, self.name)
+        return BinaryTable(_seekable(stream, self.format, self.name), self.format, self.name)
+
+    def _taken(self) -> SeparatedText | BinaryTable:
+        if self._unread is None and is_read_once(self._source):
+            raise TableFileError(f"{self.name} has been read, and its bytes come once.")
+        table, self._unread = self._unread or self._opened(), None
+        return table
+
+    def _check_columns(self, columns: Sequence[str] | None) -> None:
+        for column in columns or ():
+            if column not in self.schema.names:
+                raise TableFileError(
+                    f"{self.name} has no column {column!r}. {nearest(column, self.schema.names)} "
+                    f"Its columns: {', '.join(self.schema.names)}."
+                )
+
+    def _empty(self, columns: Sequence[str] | None, types: Mapping[str, Any]) -> Any:
+        """No rows, for a table that has none."""
+        arrow = require("pyarrow", "tables")
+        fields = self.schema if columns is None else [self.schema.field(name) for name in columns]
+        return arrow.schema([(f.name, types.get(f.name, f.type)) for f in fields]).empty_table()
+
+
+def read_table(
+    source: str | Path,
+    *,
+    columns: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+) -> Any:
+    """The whole table of a file or of standard input ("-"); see TableFile."""
+    return TableFile(source).read(columns=columns, types=types)
+
+
+def read_blocks(
+    source: str | Path,
+    rows_per_block: int = ROWS_PER_BLOCK,
+    *,
+    columns: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+) -> Iterator[Any]:
+    """The table of a file or of standard input ("-") in blocks of rows; see TableFile."""
+    return TableFile(source).blocks(rows_per_block, columns=columns, types=types)
+
+
+def _seekable(stream: Ahead, form: str, name: str) -> Any:
+    """What pyarrow reads: the file itself, a temporary one, or the stream as it comes."""
+    arrow = require("pyarrow", "tables")
+    if stream.path is not None:
+        stream.close()
+        # Batches of an Arrow file, however large, are then pages that the system may drop.
+        return (arrow.OSFile if form == PARQUET else arrow.memory_map)(str(stream.path))
+    return stream if form == ARROW_STREAM else spooled(stream, name)
+
+
+def _of_equal_size(tables: Iterable[Any], rows: int, empty: Any) -> Iterator[Any]:
+    """The same rows, cut anew; without any, one table that has none."""
+    concat = require("pyarrow", "tables").concat_tables
+    waiting, count, any_yielded = [], 0, False
+    for table in tables:
+        start = 0
+        while start < table.num_rows:
+            waiting.append(table.slice(start, rows - count))
+            start += waiting[-1].num_rows
+            count += waiting[-1].num_rows
+            if count == rows:
+                yield concat(waiting)
+                waiting, count, any_yielded = [], 0, True
+    if waiting or not any_yielded:
+        yield concat(waiting) if waiting else empty
+
+
+def _check_names(names: Sequence[str], name: str) -> None:
+    if not names:
+        raise TableFileError(f"{name} has no columns.")
+    nameless = [str(position) for position, column in enumerate(names, 1) if not column.strip()]
+    if nameless:
+        raise TableFileError(
+            f"{name} has no name for column {', '.join(nameless)}. Name every column; if pandas "
+            "wrote its row labels there, write with index=False."
+        )
+    twice = [column for column, count in Counter(names).items() if count > 1]
+    if twice:
+        raise TableFileError(
+            f"{name} has more than one column called {', '.join(map(repr, twice))}. Give each a "
+            "name of its own."
+        )

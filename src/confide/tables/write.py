@@ -1,0 +1,140 @@
+"""Tables into files, block by block."""
+
+import csv
+import gzip
+import io
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from confide.atomic import atomic_file, check_target, said_if_full
+from confide.errors import TableFileError
+from confide.extras import require
+
+STANDARD_OUTPUT = "-"
+TEXT_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
+ENDINGS = (*TEXT_ENDINGS, ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows")
+
+
+def write_blocks(
+    blocks: Iterable[Any], target: str | Path, *, ending: str | None = None, force: bool = False
+) -> int:
+    """Writes Arrow tables or batches of one schema, as they come; a file is whole or not there.
+
+    Args:
+        blocks: One at least; it may be empty. The first is asked for when the target is seen to be
+            writable.
+        target: A path whose ending says the format: .csv, .tsv, .jsonl (each also with .gz),
+            .parquet, .arrow or .feather, .arrows for an Arrow stream; "-" is standard output.
+        ending: The format of standard output, .csv if not given.
+        force: Whether a file that is there may go.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        TableFileError: No format has such an ending.
+        WouldOverwriteError: The file is there already.
+        FileNotFoundError: There is no such folder.
+        NoRoomError: The disk is full.
+        BrokenPipeError: Whoever read standard output has stopped; the caller's to handle.
+    """
+    ending = _checked_ending(target, ending)
+    if str(target) != STANDARD_OUTPUT and not _is_device(Path(target)):
+        check_target(Path(target), force=force)
+    blocks = iter(blocks)
+    first = next(blocks, None)
+    if first is None:
+        raise ValueError("There is no block to write: one is needed, if without rows.")
+    rows = 0
+    with ExitStack() as stack:
+        sink = stack.enter_context(_sink(target))
+        if ending.endswith(".gz"):
+            sink = stack.enter_context(gzip.GzipFile("", "wb", fileobj=sink, mtime=0))
+        writer = stack.enter_context(_writer(sink, first.schema, ending.removesuffix(".gz")))
+        for block in chain([first], blocks):
+            writer.write(block)
+            rows += block.num_rows
+    return rows
+
+
+def _checked_ending(target: str | Path, ending: str | None) -> str:
+    name = (ending or ".csv") if str(target) == STANDARD_OUTPUT else Path(target).name.lower()
+    for known in ENDINGS:
+        if name.endswith(known):
+            return known
+        if known in TEXT_ENDINGS and name.endswith(f"{known}.gz"):
+            return f"{known}.gz"
+    raise TableFileError(
+        f"{name} does not say which format is wanted. Let it end with one of {', '.join(ENDINGS)}; "
+        "text may be .gz too."
+    )
+
+
+def _is_device(path: Path) -> bool:
+    """A pipe or /dev/null, which must not be replaced by a file."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def _sink(target: str | Path) -> Iterator[Any]:
+    if str(target) == STANDARD_OUTPUT:
+        with said_if_full("standard output"):
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+    elif _is_device(Path(target)):
+        with said_if_full(target), Path(target).open("wb") as file:
+            yield file
+    else:
+        with atomic_file(Path(target)) as file:
+            yield file
+
+
+def _writer(sink: Any, schema: Any, ending: str) -> Any:
+    """An object with `write`, for tables and batches alike."""
+    if ending in {".jsonl", ".ndjson"}:
+        return nullcontext(JsonLines(sink))
+    if ending in {".csv", ".tsv"}:
+        return _separated_writer(sink, schema, "\t" if ending == ".tsv" else ",")
+    if ending in {".parquet", ".pq"}:
+        return require("pyarrow.parquet", "tables").ParquetWriter(sink, schema)
+    ipc = require("pyarrow.ipc", "tables")
+    return (ipc.new_stream if ending == ".arrows" else ipc.new_file)(sink, schema)
+
+
+def _separated_writer(sink: Any, schema: Any, delimiter: str) -> Any:
+    arrow_csv = require("pyarrow.csv", "tables")
+    # pyarrow quotes every name.
+    header = io.StringIO()
+    csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
+    sink.write(header.getvalue().encode())
+    options = arrow_csv.WriteOptions(include_header=False, delimiter=delimiter)
+    return arrow_csv.CSVWriter(sink, schema, write_options=options)
+
+
+class JsonLines:
+    """A JSON object in each line; what is not finite is null, as JSON has no word for it."""
+
+    def __init__(self, sink: Any) -> None:
+        """Writes to the sink."""
+        self._sink = sink
+
+    def write(self, block: Any) -> None:
+        """All rows of a table or batch."""
+        lines = (json.dumps(_plain(row), ensure_ascii=False) + "\n" for row in block.to_pylist())
+        self._sink.write("".join(lines).encode())
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: _json_value(value) for name, value in row.items()}
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | None) else str(value)

@@ -1,0 +1,28 @@
+"""From a file to a page: what the commands do, as functions."""
+
+from confide.workflow.check import CheckedTable, check_table
+from confide.workflow.describe import Description, described
+from confide.workflow.fit import FittedTable, fit_table, without_columns
+from confide.workflow.notes import Notes
+from confide.workflow.page import page_document
+from confide.workflow.page_inputs import PageInputs
+from confide.workflow.predict import arrow_types, feature_names, features_of, prediction_blocks
+from confide.workflow.report import page_inputs
+
+__all__ = [
+    "CheckedTable",
+    "Description",
+    "FittedTable",
+    "Notes",
+    "PageInputs",
+    "arrow_types",
+    "check_table",
+    "described",
+    "feature_names",
+    "features_of",
+    "fit_table",
+    "page_document",
+    "page_inputs",
+    "prediction_blocks",
+    "without_columns",
+]

@@ -1,0 +1,71 @@
+"""Would these intervals cover on data like this table? The simulated twin of a file."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confide.estimators import (
+    BootstrappedDeepEnsembleRegressor,
+    DeepEnsembleRegressor,
+    NaiveBootstrapRegressor,
+)
+from confide.laboratory import CoverageReport, coverage_check
+from confide.workflow.notes import Notes
+from confide.workflow.target import known_rows, take_target
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class CheckedTable:
+    """What the simulations found, and what happened on the way."""
+
+    report: CoverageReport
+    notes: tuple[str, ...]
+
+
+def check_table(
+    table: "pa.Table",
+    target: str,
+    *,
+    n_simulations: int = 20,
+    most_rows: int = 1000,
+    seed: int = 0,
+    verbose: bool = True,
+) -> CheckedTable:
+    """Coverage of the bootstrapped deep ensemble and its rivals on a twin of a table.
+
+    Args:
+        table: columns of any kind; rows without a target are dropped.
+        target: name of the column to predict.
+        n_simulations: data sets to simulate.
+        most_rows: rows to use; of a longer table so many are drawn.
+        seed: of the rows and all simulations.
+        verbose: show progress.
+
+    Raises:
+        TargetError: the target cannot be predicted.
+        ValueError: the table cannot be learnt from.
+    """
+    notes = Notes()
+    features, y = known_rows(*take_target(table, target), target, notes)
+    if len(y) > most_rows:
+        notes.add(f"Of {len(y):,} rows, {most_rows:,} drawn at random are used (see --rows).")
+        drawn = np.random.default_rng(seed).choice(len(y), most_rows, replace=False)
+        features, y = features.take(drawn), y[drawn]
+    with notes.of_warnings():
+        report = coverage_check(
+            {
+                "bootstrapped deep ensemble": BootstrappedDeepEnsembleRegressor(max_epochs="auto"),
+                "deep ensemble": DeepEnsembleRegressor(max_epochs="auto"),
+                "naive bootstrap": NaiveBootstrapRegressor(max_epochs="auto"),
+            },
+            features,
+            y,
+            n_simulations=n_simulations,
+            random_state=seed,
+            verbose=verbose,
+        )
+    return CheckedTable(report, tuple(notes))

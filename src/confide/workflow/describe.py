@@ -1,0 +1,110 @@
+"""What a model is, in words and as plain values."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from confide.estimators import EnsembleRegressor
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a model file says of itself.
+
+    Attributes:
+        method: name of its estimator.
+        target: name of what it predicts, or None where it was made in Python.
+        file: name of the file that it was fitted to, or None likewise.
+        rows: rows trained on and set aside, or None likewise.
+        columns: for each column of its table, its name and what it was read as.
+        settings: the constructor's arguments, and what a fit chose.
+        calibrated_on: rows that its prediction intervals were calibrated on; 0 for none.
+        judged: accuracy on the rows that were set aside.
+        notes: what happened when it was fitted.
+        warnings: what the reader should worry about.
+    """
+
+    method: str
+    target: str | None
+    file: str | None
+    rows: dict[str, int] | None
+    columns: list[dict[str, str]]
+    settings: dict[str, Any]
+    calibrated_on: int
+    judged: dict[str, float]
+    notes: list[str]
+    warnings: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Its attributes."""
+        return dict(vars(self))
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """One line each: what it is and how it was made."""
+        rows = self.rows or {}
+        facts = {
+            "method": self.method,
+            "predicts": self.target or "a target without a name",
+            "fitted to": self.file or "data in Python",
+            "rows": ", ".join(f"{n:,} {what}" for what, n in rows.items()),
+            "prediction intervals": (
+                f"calibrated on {self.calibrated_on:,} rows"
+                if self.calibrated_on
+                else "not calibrated"
+            ),
+            **{name: _short(value) for name, value in self.settings.items()},
+        }
+        return {name: fact for name, fact in facts.items() if fact}
+
+    def __str__(self) -> str:
+        """In lines for people."""
+        width = max(map(len, self.facts)) + 2
+        lines = [f"{name + ':':{width}}{fact}" for name, fact in self.facts.items()]
+        lines += ["", f"{len(self.columns)} columns:"]
+        wide = max((len(column["name"]) for column in self.columns), default=0)
+        lines += [f"  {c['name']:{wide}}  {c['kind']}" for c in self.columns]
+        if self.judged:
+            lines += ["", "On the rows set aside:"]
+            lines += [f"  {name}: {value:.4g}" for name, value in self.judged.items()]
+        for title, said in (("Notes", self.notes), ("Warnings", self.warnings)):
+            if said:
+                lines += ["", f"{title} from the fit:", *(f"  {each}" for each in said)]
+        return "\n".join(lines)
+
+
+def described(model: EnsembleRegressor) -> Description:
+    """What a fitted model says of itself."""
+    table = model.training_table_
+    rows = None
+    if table is not None:
+        rows = {"trained on": len(table.trained_on), "set aside": len(table.set_aside)}
+    chosen = model.fitted_.settings
+    settings = {name: getattr(chosen, name, value) for name, value in model.get_params().items()}
+    return Description(
+        method=type(model).__name__.removesuffix("Regressor"),
+        target=None if table is None else table.target,
+        file=None if table is None else table.file,
+        rows=rows,
+        columns=_columns(model),
+        settings={
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in settings.items()
+            if name not in {"n_jobs", "verbose"}
+        },
+        calibrated_on=0 if model.calibration_ is None else model.calibration_.n_rows,
+        judged={} if table is None else dict(table.judged),
+        notes=[] if table is None else list(table.notes),
+        warnings=[] if table is None else list(table.warnings),
+    )
+
+
+def _columns(model: EnsembleRegressor) -> list[dict[str, str]]:
+    if model.encoder_ is None:
+        return [{"name": f"x{i}", "kind": "number"} for i in range(model.n_features_in_)]
+    return [{"name": c.name, "kind": c.kind} for c in model.encoder_.columns]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "not given" if value is None else str(value)

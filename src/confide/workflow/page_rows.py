@@ -1,0 +1,170 @@
+"""The rows that the page draws and lists, one frame for figures and tables alike."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float64, Int
+
+from confide.errors import NoSuchIntervalError
+from confide.report import Column, Table
+from confide.workflow.page_features import Feature, telling_features
+from confide.workflow.page_inputs import PageInputs
+from confide.workflow.page_text import decimals_for, level_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Rows in figures and in the table that brushes filter: more fill a page and not a reader.
+MOST_DRAWN = 500
+# Features with a panel and a column of their own.
+MOST_FEATURES = 6
+# The words of the shares of uncertainty, and of what is behind them.
+SOURCES = {
+    "aleatoric": "noise",
+    "classical": "finite data",
+    "optimisation": "random training",
+    "epistemic": "the model",
+}
+MEANINGS = {
+    "aleatoric": "scatter of the target itself, which these features do not explain",
+    "classical": "other data of the same kind would have taught the model something else",
+    "optimisation": "training again by chance would have ended elsewhere",
+    "epistemic": "finite data and random training, which this method does not tell apart",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """All rows of the page, worked out once.
+
+    Attributes:
+        inputs: of the page.
+    """
+
+    inputs: PageInputs
+
+    @cached_property
+    def prediction_interval(self) -> Float64[np.ndarray, "row 2"]:
+        """Bounds for a new observation."""
+        return self.inputs.prediction.prediction_interval(self.inputs.level)
+
+    @cached_property
+    def confidence_interval(self) -> Float64[np.ndarray, "row 2"] | None:
+        """Bounds for the true function, or None where the method has none."""
+        try:
+            return self.inputs.prediction.confidence_interval(self.inputs.level)
+        except NoSuchIntervalError:
+            return None
+
+    @cached_property
+    def shares(self) -> dict[str, Float64[np.ndarray, " row"]]:
+        """Share of each source in the variance; empty where the method has no variances."""
+        try:
+            with np.errstate(invalid="ignore"):  # no variance at all has no shares
+                return self.inputs.prediction.shares
+        except NoSuchIntervalError:
+            return {}
+
+    @cached_property
+    def width(self) -> Float64[np.ndarray, " row"]:
+        """That of the prediction intervals."""
+        return self.prediction_interval[:, 1] - self.prediction_interval[:, 0]
+
+    @cached_property
+    def number_format(self) -> str:
+        """Of predictions and bounds."""
+        return decimals_for(self.width)
+
+    @cached_property
+    def riskiest(self) -> Int[np.ndarray, " row"]:
+        """All rows: the novel ones first, in each part the widest prediction interval first."""
+        return np.lexsort((-self.width, ~self.inputs.novel))
+
+    @cached_property
+    def drawn(self) -> Int[np.ndarray, " drawn"]:
+        """All rows, or so many drawn by chance, in the file's order."""
+        if self.all_are_drawn:
+            return np.arange(self.inputs.n_rows)
+        generator = np.random.default_rng(0)
+        return np.sort(generator.choice(self.inputs.n_rows, MOST_DRAWN, replace=False))
+
+    @property
+    def all_are_drawn(self) -> bool:
+        """Whether figures and tables hold every row."""
+        return self.inputs.n_rows <= MOST_DRAWN
+
+    @cached_property
+    def features(self) -> list[Feature]:
+        """Those that go most with the predictions or their widths."""
+        inputs = self.inputs
+        return telling_features(
+            inputs.frame, inputs.prediction.mean, self.width, most=MOST_FEATURES
+        )
+
+    def table(self, name: str, caption: str, rows: Int[np.ndarray, " some"]) -> Table:
+        """Some rows as a table, in that order."""
+        frame, columns = self._own_columns()
+        used = set(frame.columns)
+        for feature in self.features:
+            title = _unused(feature.name, used)
+            if feature.kind == "number":
+                frame[title] = feature.column
+                columns.append(Column(title, feature.name, _feature_format(feature.column)))
+            else:
+                frame[title] = feature.texts()
+                columns.append(Column(title, feature.name))
+        return Table(name, caption, frame.iloc[rows], columns)
+
+    def _own_columns(self) -> tuple["pd.DataFrame", list[Column]]:
+        import pandas as pd
+
+        inputs, shape = self.inputs, self.number_format
+        level = level_text(inputs.level)
+        values: dict[str, object] = {"row": inputs.numbers, "prediction": inputs.prediction.mean}
+        columns = [
+            Column("row", help="number of the row in the file"),
+            Column("prediction", format=shape),
+        ]
+
+        def add(
+            name: str, heading: str, of_rows: object, shape: str = shape, meaning: str = ""
+        ) -> None:
+            values[name] = of_rows
+            columns.append(Column(name, heading, shape, help=meaning))
+
+        if inputs.y is not None:
+            add("observed", "observed", inputs.observed)
+        bounds = [("prediction", "a new observation", self.prediction_interval)]
+        if self.confidence_interval is not None:
+            bounds.append(("confidence", "the true function", self.confidence_interval))
+        for kind, of, interval in bounds:
+            meaning = f"{level} {kind} interval, for {of}"
+            for i, end in enumerate(("lower", "upper")):
+                add(f"{kind}_{end}", f"{kind} {end}", interval[:, i], meaning=meaning)
+        if inputs.prediction.novelty is not None:
+            meaning = "small where the row is unlike the training data"
+            add("novelty_p", "novelty p", inputs.prediction.novelty, ".3g", meaning)
+        for source, share in self.shares.items():
+            meaning = f"share of the variance: {MEANINGS[source]}"
+            add(f"{source}_share", SOURCES[source], share, ".0%", meaning)
+        add("status", "status", list(inputs.status), "", "what the model did with the row")
+        return pd.DataFrame(values), columns
+
+
+def _feature_format(values: "pd.Series[float]") -> str:
+    there = values.dropna()
+    if bool((there == there.round()).all()) and bool((there.abs() < 1e15).all()):
+        return ".0f"
+    return ".4g"
+
+
+def _unused(name: str, used: set[str]) -> str:
+    """The name, or one like it that no other column has."""
+    title, i = name, 1
+    while title in used:
+        i += 1
+        title = f"{name} ({i})"
+    used.add(title)
+    return title

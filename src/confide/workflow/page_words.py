@@ -1,0 +1,203 @@
+"""What the page says in words: what is known, what is not, and why."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confide.report.tables import with_error
+from confide.workflow.page_inputs import NOVEL, TRAINED
+from confide.workflow.page_judgement import (
+    AFTER_CALIBRATION,
+    NARROW,
+    ONLY,
+    RAW,
+    RIGHT,
+    WIDE,
+    Score,
+    only_calibrated_on,
+    unseen_rows,
+    verdict,
+    why_not,
+)
+from confide.workflow.page_rows import SOURCES, Rows
+from confide.workflow.page_text import level_text, literal, number, percent, rows_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOT_SEEN_ON_DATA = (
+    "Whether *confidence* intervals hold the true function cannot be seen on any data, as nobody "
+    "observes that function; `confide check` simulates it on data like these."
+)
+ALL_CALIBRATED_ON = (
+    "The calibrated prediction intervals cannot be judged here: every unseen row was used to "
+    "calibrate them."
+)
+# What a verdict means for the reader.
+SAID = {
+    RIGHT: "as promised, within chance",
+    NARROW: "fewer than promised, so they are too narrow",
+    WIDE: "more than promised, so they are wider than needed",
+}
+# What would shrink the uncertainty from each source.
+SHRINKS = {
+    "aleatoric": "Most of it is noise, which more rows and more members do not shrink: only "
+    "features that explain more of the target would.",
+    "classical": "Most of it comes from finite data: more rows to train on would shrink it.",
+    "optimisation": "Most of it comes from random training: more members would shrink it.",
+    "epistemic": "Most of it is the model's own: more rows to train on, or more members, would "
+    "shrink it.",
+}
+
+
+def summary(rows: Rows, scores: "list[Score]", coverage: "pd.DataFrame") -> str:
+    """The page in words, as a list in Markdown."""
+    items = [
+        ("What it predicts", _what(rows)),
+        ("How accurate it is", accuracy_words(rows, scores)),
+        ("Whether prediction intervals hold what they promise", coverage_words(rows, coverage)),
+        ("Where the uncertainty comes from", source_words(rows)),
+        ("When not to trust it", novelty_words(rows)),
+    ]
+    listed = [f"- **{head}.** {text}" for head, text in items]
+    warnings = [f"- **Warning.** {literal(text, 1000)}" for text in rows.inputs.warnings]
+    return "\n".join([*listed, *warnings])
+
+
+def accuracy_words(rows: Rows, scores: "list[Score]") -> str:
+    """How accurate predictions are on unseen rows, or why that cannot be said."""
+    reason = why_not(rows.inputs)
+    if reason is not None:
+        return (
+            f"It cannot be judged here: {reason}. Report on a file of rows with their target that "
+            "the model has not seen."
+        )
+    n = int(unseen_rows(rows.inputs).sum())
+    said = {score.name: score for score in scores}
+    text = (
+        f"On {rows_text(n)} that the model was not trained on it is typically off by "
+        f"{_with_error(said['RMSE'])} (root mean squared error; mean absolute error "
+        f"{_with_error(said['MAE'])})"
+    )
+    if "R²" in said:
+        text += f" and explains {_percent_with_error(said['R²'])} of the target's variance"
+    return f"{text}. {_trained_on(rows)}".rstrip()
+
+
+def coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
+    """How often prediction intervals hold observed values, or why that cannot be said."""
+    inputs = rows.inputs
+    if why_not(inputs) is not None:
+        return f"It cannot be judged here, for the same reason. {NOT_SEEN_ON_DATA}"
+    level = level_text(inputs.level)
+    at_level = coverage[np.isclose(coverage["level"], inputs.level)]
+    said = [
+        _coverage_sentence(name, level, inputs.level, row)
+        for name in (ONLY, AFTER_CALIBRATION, RAW)
+        for row in at_level[at_level["intervals"] == name].to_dict(orient="records")
+    ]
+    if only_calibrated_on(inputs):
+        said.insert(0, ALL_CALIBRATED_ON)
+    return " ".join([*said, NOT_SEEN_ON_DATA])
+
+
+def source_words(rows: Rows) -> str:
+    """The average share of each source, and what would shrink the largest."""
+    shares = mean_shares(rows)
+    if len(shares) < 2:
+        return (
+            "This method does not split its uncertainty into sources; a bootstrapped deep ensemble "
+            "does."
+        )
+    listed = [f"{percent(share)} {SOURCES[source]}" for source, share in shares.items()]
+    largest = max(shares, key=shares.__getitem__)
+    together = f"{', '.join(listed[:-1])} and {listed[-1]}"
+    return (
+        f"On average over rows, the variance of a new observation is {together}. {SHRINKS[largest]}"
+    )
+
+
+def novelty_words(rows: Rows) -> str:
+    """How many rows are novel, and what that means."""
+    inputs = rows.inputs
+    if inputs.prediction.novelty is None:
+        return (
+            "Intervals cannot be trusted far from the training data, and how far these rows are "
+            "was not asked for."
+        )
+    n = int(inputs.novel.sum())
+    about = f"{percent(NOVEL)} of rows like the training data would be called so by chance"
+    if n == 0:
+        return f"No row is unlike the training data (p-value below {NOVEL:g}); {about}."
+    verb = "is" if n == 1 else "are"
+    share = "" if n == inputs.n_rows else f" ({percent(n / inputs.n_rows)})"
+    return (
+        f"{n:,} of {rows_text(inputs.n_rows)}{share} {verb} unlike the training data (p-value "
+        f"below {NOVEL:g}); {about}. Neither interval can be trusted for rows unlike all that "
+        "the model has seen."
+    )
+
+
+def mean_shares(rows: Rows) -> dict[str, float]:
+    """The mean over rows of each source's share."""
+    found = {}
+    for source, share in rows.shares.items():
+        there = share[np.isfinite(share)]
+        if len(there):
+            found[source] = float(there.mean())
+    return found
+
+
+def _what(rows: Rows) -> str:
+    inputs, shape = rows.inputs, rows.number_format
+    mean, width = inputs.prediction.mean, float(np.median(rows.width))
+    low, high = (number(float(v), shape) for v in (mean.min(), mean.max()))
+    target, level = literal(inputs.target), level_text(inputs.level)
+    text = f"The target *{target}*, for {rows_text(inputs.n_rows)}: "
+    text += f"{low} in all of them" if low == high else f"from {low} to {high}"
+    if inputs.n_rows == 1:
+        text = text.replace(" in all of them", "")
+    bounds = f"Its {level} prediction interval, for a new observation, is"
+    typically = "" if inputs.n_rows == 1 else " typically"
+    plural = bounds if inputs.n_rows == 1 else bounds.replace("Its", "A")
+    text += f". {plural}{typically} {number(width, shape)} wide"
+    confidence = rows.confidence_interval
+    if confidence is None:
+        return f"{text}; this model has no confidence interval, for the true function."
+    narrow = number(float(np.median(confidence[:, 1] - confidence[:, 0])), shape)
+    return f"{text}, and the confidence interval, for the true function, {narrow}."
+
+
+def _trained_on(rows: Rows) -> str:
+    inputs = rows.inputs
+    n = int((inputs.has_status(TRAINED) & np.isfinite(inputs.observed)).sum())
+    if n == 0:
+        return ""
+    was = "was" if n == 1 else "were"
+    return f"The {rows_text(n)} that it was trained on {was} left out of this."
+
+
+def _coverage_sentence(name: str, level: str, nominal: float, row: dict[str, float]) -> str:
+    which = {
+        ONLY: f"The {level} prediction intervals",
+        AFTER_CALIBRATION: f"The calibrated {level} prediction intervals",
+        RAW: "Before calibration they",
+    }[name]
+    share = with_error(100 * row["coverage"], 100 * row["standard_error"])
+    found = SAID[verdict(row["coverage"], nominal, row["standard_error"])]
+    return (
+        f"{which} held {int(row['held']):,} of {int(row['rows']):,} observed values, {share} %: "
+        f"{found}."
+    )
+
+
+def _with_error(score: "Score") -> str:
+    if np.isnan(score.standard_error):
+        return f"{score.value:.4g}"
+    return with_error(score.value, score.standard_error)
+
+
+def _percent_with_error(score: "Score") -> str:
+    if np.isnan(score.standard_error):
+        return percent(score.value)
+    return f"{with_error(100 * score.value, 100 * score.standard_error)} %"

@@ -1,0 +1,97 @@
+"""From a model and a table, block by block, to a table of predictions."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from confide.errors import TableMismatchError, listed, nearest
+from confide.estimators import EnsembleRegressor
+from confide.prediction import Prediction
+from confide.workflow.notes import Notes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def features_of(model: EnsembleRegressor, table: "pa.Table") -> "pa.Table":
+    """The columns that the model was trained on, by name and in its order; others are left out.
+
+    Raises:
+        TableMismatchError: columns are missing that the networks see.
+    """
+    import pyarrow as pa
+
+    needed = feature_names(model)
+    there = table.column_names
+    unused = {} if model.encoder_ is None else model.encoder_.left_out
+    missing = [name for name in needed if name not in there and name not in unused]
+    if missing:
+        near = [hint for name in missing if (hint := nearest(name, there))]
+        raise TableMismatchError(
+            f"The model needs columns that the table does not have: {listed(missing)}; the table "
+            f"has {listed(there)}. {' '.join(dict.fromkeys(near[:3]))}".rstrip()
+        )
+    for name in unused:
+        if name not in there:
+            table = table.append_column(name, pa.nulls(table.num_rows))
+    return table.select(needed)
+
+
+def feature_names(model: EnsembleRegressor) -> list[str]:
+    """Names of the columns that the model was trained on.
+
+    Raises:
+        TableMismatchError: it was trained on an array without names.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise TableMismatchError(
+            f"This model was trained on an array of {model.n_features_in_} columns without names, "
+            "so columns of a file cannot be told apart. Fit it to a table with names, or call "
+            "predict in Python."
+        )
+    return [str(name) for name in names]
+
+
+def arrow_types(model: EnsembleRegressor) -> "dict[str, pa.DataType]":
+    """How columns of text files are to be read: a category that looks like numbers is none."""
+    import pyarrow as pa
+
+    kinds = {"category": pa.string(), "number": pa.float64()}
+    columns = () if model.encoder_ is None else model.encoder_.columns
+    return {column.name: kinds[column.kind] for column in columns if column.kind in kinds}
+
+
+def predicted(model: EnsembleRegressor, table: "pa.Table", notes: Notes) -> Prediction:
+    """The prediction for a table's rows; warnings become notes."""
+    with notes.of_warnings():
+        return model.get_prediction(features_of(model, table))
+
+
+def prediction_blocks(
+    model: EnsembleRegressor,
+    blocks: "Iterable[pa.Table]",
+    *,
+    confidence_level: float = 0.95,
+    keep: Sequence[str] = (),
+    notes: Notes | None = None,
+) -> "Iterator[pa.Table]":
+    """For each block of a table its rows' predictions, in the same order and in bounded memory.
+
+    Args:
+        model: what predicts.
+        blocks: of a table that has the columns of the training data, in any order.
+        confidence_level: of both kinds of intervals.
+        keep: columns of the table to repeat before the predictions.
+        notes: what is to be said about the table is added here.
+    """
+    import pyarrow as pa
+
+    notes = Notes() if notes is None else notes
+    for block in blocks:
+        prediction = predicted(model, block, notes)
+        frame = prediction.summary_frame(confidence_level)
+        if prediction.novelty is not None:
+            frame["is_novel"] = prediction.is_novel
+        answers = pa.Table.from_pandas(frame, preserve_index=False)
+        kept = {name: block.column(name) for name in keep}
+        yield pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})

@@ -1,0 +1,115 @@
+"""The column to predict, taken out of a table."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from jaxtyping import Float64
+
+from confide.errors import TargetError, listed, nearest
+from confide.workflow.notes import Notes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Values shown where a column is not what it should be.
+SHOWN = 3
+
+
+class Taken(NamedTuple):
+    """A table without its target, and the target: NaN where it is missing."""
+
+    features: "pa.Table"
+    y: Float64[np.ndarray, " row"]
+
+
+def take_target(table: "pa.Table", target: str) -> Taken:
+    """Splits a table into features and target.
+
+    Raises:
+        TargetError: there is no such column, or it does not hold numbers that can be predicted.
+    """
+    names = table.column_names
+    if target not in names:
+        raise TargetError(
+            f"There is no column {target!r} to predict; the columns are {listed(names)}. "
+            f"{nearest(target, names)}".rstrip()
+        )
+    if len(names) == 1:
+        raise TargetError(
+            f"{target!r} is the only column: predicting it needs at least one other. Add columns "
+            "that say something about it."
+        )
+    y = _numbers(table.column(target), target)
+    return Taken(table.drop_columns([target]), y)
+
+
+def known_rows(
+    features: "pa.Table", y: Float64[np.ndarray, " row"], target: str, notes: Notes
+) -> Taken:
+    """The rows whose target is known; a note says how many are dropped.
+
+    Raises:
+        TargetError: the target is nowhere known.
+    """
+    known = ~np.isnan(y)
+    if len(y) == 0:
+        raise TargetError("The table has a header and no rows: there is nothing to learn from.")
+    if not known.any():
+        raise TargetError(
+            f"The target {target!r} is missing in all {len(y)} rows: there is nothing to learn "
+            "from. Choose another column."
+        )
+    if known.all():
+        return Taken(features, y)
+    n_dropped = int(np.sum(~known))
+    rows = "1 row" if n_dropped == 1 else f"{n_dropped:,} rows"
+    notes.add(f"{rows} of {len(y):,} left out: the target {target!r} is missing there.")
+    return Taken(features.filter(known), y[known])
+
+
+def _numbers(column: "pa.ChunkedArray", target: str) -> Float64[np.ndarray, " row"]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_null(kind):
+        return np.full(len(column), np.nan)
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        raise TargetError(_not_numbers(column, target))
+    y = pc.cast(column, pa.float64(), safe=False).to_numpy().astype(np.float64)
+    if np.isinf(y).any():
+        raise TargetError(
+            f"The target {target!r} is infinite in row {int(np.argmax(np.isinf(y))) + 1}. Correct "
+            "the value, or leave it empty: rows without a target are dropped."
+        )
+    return y
+
+
+def _not_numbers(column: "pa.ChunkedArray", target: str) -> str:
+    import pyarrow as pa
+
+    kind = column.type
+    told = f"The target {target!r} must be numbers, but it is {kind}"
+    if pa.types.is_boolean(kind):
+        return f"{told}: yes or no calls for a classifier. Choose a column of numbers."
+    if pa.types.is_temporal(kind):
+        return f"{told}. Pass dates as numbers, for example as days since a fixed date."
+    words = [str(value) for value in column.drop_null().unique().to_pylist()]
+    odd = [word for word in words if not _is_number(word)]
+    shown = ", ".join(repr(word[:30]) for word in (odd or words)[:SHOWN])
+    if len(odd) < len(words) / 2:
+        return (
+            f"{told}: most values are numbers, but not {shown}. Correct them or leave them empty."
+        )
+    return (
+        f"{told}, with values such as {shown}. Classes call for a classifier; numbers with units "
+        "or decimal commas must be written as plain numbers."
+    )
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
