@@ -273,7 +273,7 @@ def test_names_of_columns_reach_the_report(line):
 def test_a_table_with_categories_is_judged_by_the_numbers_that_it_becomes(line, truth):
     X, y = line
     frame = pd.DataFrame({"speed": X[:, 0], "road": ["wet", "dry", None] * 20})
-    mapie = SplitConformalRegressor(LinearRegression(), [0.8, 0.95], prefit=False)
+    mapie = SplitConformalRegressor(LinearRegression(), 0.8, prefit=False)
     found = coverage_check(
         {"ours": DeepEnsembleRegressor(**SMALL), "theirs": mapie},
         frame,

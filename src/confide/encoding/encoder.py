@@ -169,11 +169,10 @@ def _is_plain(source: Source) -> bool:
     """Whether a column is numbers or truths by its type, of a library that makes matrices."""
     makes_matrices = not nw.dependencies.is_pyarrow_chunked_array(source.series.to_native())
     dtype = source.series.dtype
-    return (
-        makes_matrices
-        and source.objects is None
-        and (dtype == nw.Boolean or (dtype.is_numeric() and not dtype.is_decimal()))
-    )
+    # NumPy has neither decimals nor whole numbers of 128 bits.
+    foreign = dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128)
+    plain = dtype == nw.Boolean or (dtype.is_numeric() and not foreign)
+    return makes_matrices and source.objects is None and plain
 
 
 def _as_it_is(table: Any) -> Matrix:
