@@ -140,7 +140,8 @@ def tables(frame: pd.DataFrame) -> list[Table]:
             "factors",
             f"Factor of the prediction's standard error: {MANY} members instead of {FEW}, and 2N "
             "rows instead of N. True: over simulated data sets. Forecast: from the estimates at "
-            f"N rows and {FEW} members, by Eq. (2) and the default decay.",
+            f"N rows and {FEW} members, by Eq. (2) and the exponents {Decay().classical} and "
+            f"{Decay().optimisation}.",
             frame,
             [
                 *first,
