@@ -63,6 +63,12 @@ def auto(noise, small_auto):
     return BootstrappedDeepEnsembleRegressor(**small_auto).fit(*noise)
 
 
+@pytest.fixture
+def few_candidates(monkeypatch):
+    """For tests that are not about the search: it is then over soon."""
+    monkeypatch.setattr(epochs, "CANDIDATES", (2, 5, 20))
+
+
 class Scripted:
     """A learner whose members predict zero, with a variance that grows with the epochs."""
 
@@ -131,6 +137,7 @@ def test_the_same_seed_makes_the_same_choice_whatever_the_threads(auto, noise, s
         np.testing.assert_array_equal(again.predict(noise[0]), auto.predict(noise[0]))
 
 
+@pytest.mark.usefixtures("few_candidates")
 @pytest.mark.parametrize("estimator", ENSEMBLES)
 def test_a_fit_equals_one_with_that_number_of_epochs(estimator, data, small_auto):
     auto = estimator(**small_auto).fit(*data)
@@ -139,6 +146,7 @@ def test_a_fit_equals_one_with_that_number_of_epochs(estimator, data, small_auto
     assert frames[0].equals(frames[1])
 
 
+@pytest.mark.usefixtures("few_candidates")
 def test_a_generator_of_random_numbers_is_drawn_from_once(data, small_auto):
     states = np.random.RandomState(3), np.random.RandomState(3)
     auto = DeepEnsembleRegressor(**{**small_auto, "random_state": states[0]}).fit(*data)
@@ -165,10 +173,11 @@ def test_a_number_of_epochs_leaves_no_choice(auto, noise):
     assert again.epochs_ == auto.epochs_
     again.set_params(max_epochs=3).fit(*noise)
     assert again.max_epochs_ == 3
-    assert not hasattr(again, "epochs_")
+    assert again.epochs_ is None
     assert not hasattr(DeepEnsembleRegressor(), "max_epochs_")
 
 
+@pytest.mark.usefixtures("few_candidates")
 def test_weights_count_and_only_their_ratios(noise, small_auto):
     X, y = noise
     weight = np.where(np.arange(64) % 2 == 0, 4.0, 1.0)
@@ -250,6 +259,7 @@ def test_progress_ends_at_what_was_told(n_rows):
     assert sum(told) == 5 * n_folds(n_rows) * 640
 
 
+@pytest.mark.usefixtures("few_candidates")
 def test_the_search_compiles_nothing_that_the_fit_does_not(data, small_auto, compilations):
     odd = {**small_auto, "hidden_layer_sizes": (9, 3)}
     fixed = DeepEnsembleRegressor(**{**odd, "max_epochs": 2}).fit(*data)
@@ -344,6 +354,7 @@ def test_another_word_is_refused(data, small):
         DeepEnsembleRegressor(**{**small, "max_epochs": "atuo"}).fit(*data)
 
 
+@pytest.mark.usefixtures("few_candidates")
 def test_it_is_a_parameter_like_any_other(data, small_auto):
     model = DeepEnsembleRegressor(**small_auto)
     assert clone(model).get_params()["max_epochs"] == "auto"
@@ -352,6 +363,7 @@ def test_it_is_a_parameter_like_any_other(data, small_auto):
     assert search.best_estimator_.epochs_.epochs > 1
 
 
+@pytest.mark.usefixtures("few_candidates")
 def test_many_data_sets_share_the_choice_of_the_first(noise, small_auto):
     X, y = noise
     targets = np.stack([y, X[:, 0]])

@@ -636,6 +636,12 @@ def test_novelty_is_counted_in_twenty_bins_and_against_the_threshold(ax):
     assert ax.get_xlabel() == "novelty p-value of a row"
 
 
+def test_rows_are_marked_as_novel_that_a_prediction_flags(ax):
+    prediction = predicted(np.zeros(4), novelty=np.array([0.002, 0.01, 0.02, 0.5]))
+    NoveltyDisplay.from_prediction(prediction, ax=ax)
+    assert sum(bar.get_height() for bar in ax.containers[0]) == prediction.is_novel.sum() == 1
+
+
 def test_a_prediction_without_novelty_is_refused(prediction, ax):
     without = dataclasses.replace(prediction, novelty=None)
     for draw in (plot_novelty, NoveltyDisplay.from_prediction):

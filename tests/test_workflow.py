@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 import confide
 from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
 from confide.errors import TableMismatchError, TargetError
+from confide.tables import TableFile, write_blocks
 from confide.workflow import (
     Notes,
     arrow_types,
@@ -275,8 +276,13 @@ def test_values_that_training_did_not_have_are_counted_over_all_blocks(fitted, r
     assert "colour: 'blue' (120 rows)" in note
 
 
-def test_text_files_are_read_as_training_read_them(fitted):
-    assert arrow_types(fitted.model) == {"x": pa.float64(), "colour": pa.string()}
+def test_text_files_are_read_as_training_read_them_and_others_as_they_say(fitted, rows, tmp_path):
+    csv, parquet = tmp_path / "rows.csv", tmp_path / "rows.parquet"
+    write_blocks([rows], csv)
+    write_blocks([rows], parquet)
+    types = {"x": pa.float64(), "colour": pa.string()}
+    assert arrow_types(fitted.model, TableFile(csv)) == types
+    assert arrow_types(fitted.model, TableFile(parquet)) == {}
 
 
 # The page's inputs

@@ -55,15 +55,22 @@ def predict(
         from confide.cli.session import compiled_before
         from confide.progress import row_counter
         from confide.tables import TableFile, write_blocks
-        from confide.workflow import Notes, arrow_types, feature_names, prediction_blocks
+        from confide.workflow import (
+            Notes,
+            arrow_types,
+            feature_names,
+            prediction_blocks,
+            refuse_missing_columns,
+        )
 
         compiled_before()
         ending = ".jsonl" if as_json else ".csv"
         fitted, source, notes = load(model), TableFile(file), Notes()
         names = source.schema.names
+        refuse_missing_columns(fitted, names)
         kept = names if keep == "all" else [name for name in keep.split(",") if name]
         needed = [name for name in names if name in {*feature_names(fitted), *kept}]
-        blocks = source.blocks(columns=needed, types=arrow_types(fitted))
+        blocks = source.blocks(columns=needed, types=arrow_types(fitted, source))
         answers = prediction_blocks(fitted, blocks, confidence_level=level, keep=kept, notes=notes)
         with row_counter("Predicting", shown=output is not None) as counted:
             write_blocks(counted(answers), output or "-", ending=ending, force=force)

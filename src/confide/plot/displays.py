@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from confide.metrics import ObservedCoverage
 from confide.plot.feature import feature_of
-from confide.plot.novelty import NOVEL, plot_novelty
+from confide.plot.novelty import plot_novelty
 from confide.plot.observed import plot_observed_coverage
 from confide.plot.prediction import plot_intervals, plot_split
-from confide.prediction import Kind, Prediction
+from confide.prediction import NOVEL, Kind, Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,14 +6,12 @@ import numpy as np
 
 from confide.errors import is_number
 from confide.plot.prediction import COLOURS, axis_or_new
-from confide.prediction import Prediction
+from confide.prediction import NOVEL, Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_BINS = 20
-# Of rows like the training data, one in a hundred has a smaller p-value.
-NOVEL = 0.01
 
 
 def plot_novelty(

@@ -6,7 +6,13 @@ from confide.workflow.fit import FittedTable, fit_table, without_columns
 from confide.workflow.notes import Notes
 from confide.workflow.page import page_document
 from confide.workflow.page_inputs import PageInputs
-from confide.workflow.predict import arrow_types, feature_names, features_of, prediction_blocks
+from confide.workflow.predict import (
+    arrow_types,
+    feature_names,
+    features_of,
+    prediction_blocks,
+    refuse_missing_columns,
+)
 from confide.workflow.report import page_inputs
 
 __all__ = [
@@ -24,5 +30,6 @@ __all__ = [
     "page_document",
     "page_inputs",
     "prediction_blocks",
+    "refuse_missing_columns",
     "without_columns",
 ]

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confide.explanation import WORDS as SOURCES
+from confide.prediction import NOVEL
 from confide.report import Column, Document, Figure, Part, Section, Table
 from confide.workflow import page_figures as figures
-from confide.workflow.page_inputs import NOVEL, TRAINED, PageInputs
+from confide.workflow.page_inputs import TRAINED, PageInputs
 from confide.workflow.page_judgement import (
     CURVE_LEVELS,
     Score,
@@ -18,7 +20,7 @@ from confide.workflow.page_judgement import (
     verdict,
     why_not,
 )
-from confide.workflow.page_rows import MEANINGS, MOST_DRAWN, SOURCES, Rows
+from confide.workflow.page_rows import MEANINGS, MOST_DRAWN, Rows
 from confide.workflow.page_text import level_text, plain, rows_text
 from confide.workflow.page_words import (
     ALL_CALIBRATED_ON,
@@ -55,7 +57,7 @@ def page_document(inputs: PageInputs) -> Document:
         Section("Riskiest rows", list(_riskiest(rows))),
         Section("Novelty", list(_novelty(rows))),
     ]
-    title = f"Predictions of {plain(inputs.target)}: {plain(inputs.title, 120)}"
+    title = f"Predictions of {plain(inputs.title, 160)}"
     return Document(title, summary(rows, scores, coverage), sections, _settings(inputs.settings))
 
 
@@ -120,10 +122,10 @@ def _calibration(rows: Rows) -> Iterator[Section]:
     if curve["level"].nunique() < 2:
         return
     caption = (
-        "Share of observed values that prediction intervals of each level held, with bars of two "
-        "standard errors. On the dotted line they are held as often as promised; below it "
-        "prediction intervals are too narrow, above it wider than needed. All points are of the "
-        "same rows, so they err together."
+        "Share of observed values that prediction intervals of each level held, with bars of 95 % "
+        "confidence for that share (Wilson's). On the dotted line they are held as often as "
+        "promised; below it prediction intervals are too narrow, above it wider than needed. All "
+        "points are of the same rows, so they err together."
     )
     figure = Figure("calibration", caption, figures.calibration(curve))
     yield Section("Calibration curve", [figure])
@@ -192,14 +194,19 @@ def _split(rows: Rows) -> Iterator[Part]:
         yield Figure("split", caption, figures.split(rows), ROWS)
     if rows.inputs.advice:
         yield rows.inputs.advice
-    if rows.inputs.levers is not None and len(rows.inputs.levers.columns):
+    if rows.inputs.levers is not None:
         yield _levers(rows.inputs.levers)
 
 
 def _levers(levers: "pd.DataFrame") -> Table:
-    frame = levers.set_axis([str(name) for name in levers.columns], axis="columns")
-    columns = [Column(name, name.replace("_", " "), ".4g") for name in frame.columns]
-    return Table("levers", "What each lever would do.", frame, columns)
+    """A table of `Lever`s: factors of widths with their standard errors."""
+    frame = levers.copy()
+    columns = [Column("change", "with")]
+    for kind in ("confidence", "prediction"):
+        name, error = f"{kind}_width", f"{kind}_width_se"
+        frame[error] = frame[error].where(frame[error] > 0)  # what is exact has none
+        columns.append(Column(name, f"{kind} intervals' width", ".0%", error, "of the present one"))
+    return Table("levers", "What each lever would do to the widths, on average.", frame, columns)
 
 
 def _riskiest(rows: Rows) -> Iterator[Part]:

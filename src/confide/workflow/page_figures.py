@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float64, Int
 
+from confide.explanation import WORDS as SOURCES
 from confide.extras import require
 from confide.report import brush
 from confide.report.look import COLOURS, HEIGHT, INK, WIDTH, colours, fitted_width, in_order, shapes
 from confide.workflow.page_features import Feature, strips
 from confide.workflow.page_inputs import TRAINED
-from confide.workflow.page_rows import SOURCES, Rows
+from confide.workflow.page_rows import Rows
 from confide.workflow.page_text import level_text, number, plain
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def split(rows: Rows) -> "alt.TopLevelMixin":
 
 
 def calibration(coverage: "pd.DataFrame") -> "alt.TopLevelMixin":
-    """Observed against nominal coverage, with bars of two standard errors, and the diagonal."""
+    """Observed against nominal coverage, with bars of 95 %, and the diagonal."""
     import pandas as pd
 
     alt = require("altair", "report")
@@ -133,9 +134,8 @@ def calibration(coverage: "pd.DataFrame") -> "alt.TopLevelMixin":
         {
             "x": coverage["level"],
             "y": coverage["coverage"].round(DIGITS),
-            "error": coverage["standard_error"].round(DIGITS),
-            "low": (coverage["coverage"] - 2 * coverage["standard_error"]).clip(0, 1),
-            "high": (coverage["coverage"] + 2 * coverage["standard_error"]).clip(0, 1),
+            "low": coverage["lower"].round(DIGITS).clip(0, 1),
+            "high": coverage["upper"].round(DIGITS).clip(0, 1),
             "rows": coverage["rows"],
             "category": coverage["intervals"],
         }
@@ -163,7 +163,8 @@ def calibration(coverage: "pd.DataFrame") -> "alt.TopLevelMixin":
             alt.Tooltip("category:N", title="which"),
             alt.Tooltip("x:Q", title="nominal", format=".0%"),
             alt.Tooltip("y:Q", title="observed", format=".1%"),
-            alt.Tooltip("error:Q", title="its standard error", format=".1%"),
+            alt.Tooltip("low:Q", title="from", format=".1%"),
+            alt.Tooltip("high:Q", title="to", format=".1%"),
             alt.Tooltip("rows:Q", title="rows", format=","),
         ],
     )

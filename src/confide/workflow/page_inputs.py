@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 TRAINED, CALIBRATED, NEW = "trained on", "calibrated on", "new"
 STATUSES = (TRAINED, CALIBRATED, NEW)
-# Rows whose p-value is below this are called novel.
-NOVEL = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +25,7 @@ class PageInputs:
     Text in it comes from files and is shown as text; only `advice` is Markdown.
 
     Attributes:
-        title: what stands above the page, such as the file's name.
+        title: what stands above the page: predictions of this.
         target: name of what is predicted.
         frame: the rows' features as they are in the file.
         prediction: of these rows.
@@ -38,7 +36,7 @@ class PageInputs:
         n_calibration_rows: how many rows the prediction intervals were calibrated on, if they were
             and it is known: their coverage varies with the choice of these rows too.
         advice: what would shrink the uncertainty, in Markdown, or None.
-        levers: what each lever would do, as a small table, or None.
+        levers: what each lever would do, as `Explanation.levers`, or None.
         warnings: sentences.
         settings: how the model and the page came about.
     """
@@ -111,6 +109,5 @@ class PageInputs:
     @property
     def novel(self) -> Bool[np.ndarray, " row"]:
         """For each row whether it is unlike the training data; none where that is not known."""
-        if self.prediction.novelty is None:
-            return np.zeros(self.n_rows, bool)
-        return self.prediction.novelty < NOVEL
+        novel = self.prediction.is_novel
+        return np.zeros(self.n_rows, bool) if novel is None else novel

@@ -1,15 +1,16 @@
 """Accuracy and coverage on rows that a model has not seen, each with its standard error."""
 
+import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
-from jaxtyping import Bool, Float64
+from jaxtyping import Bool, Float64, Int
 
 from confide.errors import NoSuchIntervalError
-from confide.metrics import crps_of_normal_mixture
+from confide.metrics import crps_of_normal_mixture, observed_coverage
 from confide.prediction import Prediction
-from confide.uncertainty import Law
+from confide.uncertainty import ConformalLaw, Law, LevelLaw
 from confide.workflow.page_inputs import CALIBRATED, NEW, TRAINED, PageInputs
 
 if TYPE_CHECKING:
@@ -17,11 +18,16 @@ if TYPE_CHECKING:
 
 Row = Float64[np.ndarray, " row"]
 Rows = Bool[np.ndarray, " row"]
+AnyLaw: TypeAlias = Law | LevelLaw | ConformalLaw
 
 # Levels of the calibration curve: 5 %, 10 %, ..., 95 %.
 CURVE_LEVELS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 # Levels of the table.
 TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)
+# Rows of which coverage is looked at: a standard error of 0.4 % and less.
+MOST_JUDGED = 20_000
+# Parts of laws that have an entry for each row.
+ROW_PARTS = ("location", "t_scale", "normal_scale", "half_width_at_level", "scale")
 # Rows of which the CRPS is worked out; it takes a thousand times as long as the other scores.
 MOST_CRPS_ROWS = 5000
 # Beyond so many standard errors, a coverage is called too low or too high.
@@ -98,23 +104,23 @@ def accuracy(inputs: PageInputs) -> list[Score]:
 def coverage_frame(inputs: PageInputs, levels: tuple[float, ...]) -> "pd.DataFrame":
     """Coverage and mean width of prediction intervals on unseen rows, a row for each level.
 
-    The standard error is that of a perfect method's coverage, with independent rows: it has a width
-    where every target is held, too. Calibrated intervals are judged on new rows alone. Given the
-    calibration rows, their true coverage is one draw from a beta law about the level; where their
-    number m is known, the variance has that part too, level (1 - level) / (m + 2).
+    The standard error is that of a perfect method's coverage, with independent rows; `lower` and
+    `upper` are Wilson's. Calibrated intervals are judged on new rows alone. Given the calibration
+    rows, their true coverage is one draw from a beta law about the level; where their number m is
+    known, the squared standard error has that part too, level (1 - level) / (m + 2).
     """
     import pandas as pd
 
-    raw = inputs.prediction.uncalibrated
-    parts = []
+    raw, unseen = inputs.prediction.uncalibrated, unseen_rows(inputs)
     if raw is None:
-        parts += _coverages(inputs, inputs.prediction, unseen_rows(inputs), ONLY, levels)
+        parts = [_coverage(inputs, inputs.prediction, unseen, ONLY, levels)]
     else:
-        new = unseen_rows(inputs) & inputs.has_status(NEW)
-        parts += _coverages(inputs, inputs.prediction, new, AFTER_CALIBRATION, levels)
-        parts += _coverages(inputs, raw, unseen_rows(inputs), RAW, levels)
-    names = ["intervals", "level", "rows", "held", "coverage", "standard_error", "mean_width"]
-    return pd.DataFrame(parts, columns=names)
+        new = unseen & inputs.has_status(NEW)
+        parts = [
+            _coverage(inputs, inputs.prediction, new, AFTER_CALIBRATION, levels),
+            _coverage(inputs, raw, unseen, RAW, levels),
+        ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def table_levels(inputs: PageInputs) -> tuple[float, ...]:
@@ -137,25 +143,65 @@ def only_calibrated_on(inputs: PageInputs) -> bool:
     return bool(calibrated and rows.any() and inputs.has_status(CALIBRATED)[rows].all())
 
 
-def _coverages(
+def _coverage(
     inputs: PageInputs, prediction: Prediction, rows: Rows, name: str, levels: tuple[float, ...]
-) -> list[tuple[str, float, int, int, float, float, float]]:
-    n = int(rows.sum())
-    found = []
-    y = inputs.observed[rows]
-    chance = 1 / n if n else 0.0
+) -> "pd.DataFrame":
+    import pandas as pd
+
+    columns = ["intervals", "level", "rows", "held", "coverage", "standard_error", "mean_width"]
+    drawn = _some(rows, MOST_JUDGED)
+    intervals, answered = _intervals(_law_of(prediction.prediction_law, drawn), levels)
+    if not len(drawn) or not len(answered):
+        return pd.DataFrame(columns=[*columns, "lower", "upper"])
+    found = observed_coverage(inputs.observed[drawn], intervals, answered)
+    variance = found.standard_error**2
     if name == AFTER_CALIBRATION and inputs.n_calibration_rows is not None:
-        chance += 1 / (inputs.n_calibration_rows + 2)
-    for level in levels if n else ():
-        try:
-            lower, upper = prediction.prediction_interval(level)[rows].T
-        except NoSuchIntervalError:  # a method of one level
-            continue
-        held = int(((lower <= y) & (y <= upper)).sum())
-        standard_error = float(np.sqrt(level * (1 - level) * chance))
-        width = float(np.mean(upper - lower))
-        found.append((name, level, n, held, held / n, standard_error, width))
-    return found
+        variance += answered * (1 - answered) / (inputs.n_calibration_rows + 2)
+    return pd.DataFrame(
+        {
+            "intervals": name,
+            "level": answered,
+            "rows": len(drawn),
+            "held": np.round(found.shares * len(drawn)).astype(int),
+            "coverage": found.shares,
+            "standard_error": np.sqrt(variance),
+            "mean_width": np.mean(intervals[:, 1] - intervals[:, 0], axis=0),
+            "lower": found.lower,
+            "upper": found.upper,
+        }
+    )
+
+
+def _intervals(
+    law: AnyLaw, levels: tuple[float, ...]
+) -> tuple[Float64[np.ndarray, "row 2 level"], Float64[np.ndarray, " level"]]:
+    """Prediction intervals at those of the levels that the law answers for."""
+    found = {}
+    with warnings.catch_warnings():  # the page says itself where they are infinite
+        warnings.simplefilter("ignore", UserWarning)
+        for level in levels:
+            try:
+                half_width = law.half_width(level)
+            except NoSuchIntervalError:  # a method of one level
+                continue
+            found[level] = np.stack([law.location - half_width, law.location + half_width], axis=1)
+    if not found:
+        return np.empty((len(law.location), 2, 0)), np.empty(0)
+    return np.stack(list(found.values()), axis=-1), np.array(list(found))
+
+
+def _law_of(law: AnyLaw, rows: Int[np.ndarray, " some"]) -> AnyLaw:
+    """The law of some rows."""
+    parts = {name: getattr(law, name)[rows] for name in ROW_PARTS if hasattr(law, name)}
+    return replace(law, **parts)
+
+
+def _some(rows: Rows, most: int) -> Int[np.ndarray, " some"]:
+    """The numbers of the true ones; of many, so many drawn by chance."""
+    numbers = np.flatnonzero(rows)
+    if len(numbers) <= most:
+        return numbers
+    return np.random.default_rng(0).choice(numbers, most, replace=False)
 
 
 def _mean_score(name: str, values: Row, meaning: str) -> Score:
@@ -173,13 +219,10 @@ def _jackknife(without: Row) -> float:
 def _crps(inputs: PageInputs, rows: Rows) -> Score | None:
     """That of the law before calibration, which changes intervals and gives no law."""
     law = (inputs.prediction.uncalibrated or inputs.prediction).prediction_law
-    if type(law) is not Law:
+    if not isinstance(law, Law):
         return None
-    drawn = np.flatnonzero(rows)
-    if len(drawn) > MOST_CRPS_ROWS:
-        drawn = np.random.default_rng(0).choice(drawn, MOST_CRPS_ROWS, replace=False)
-    parts = {name: getattr(law, name)[drawn] for name in ("location", "t_scale", "normal_scale")}
-    mixture = replace(law, **parts).normal_mixture()
+    drawn = _some(rows, MOST_CRPS_ROWS)
+    mixture = cast("Law", _law_of(law, drawn)).normal_mixture()
     if not (mixture.scales > 0).all():
         return None
     scores = crps_of_normal_mixture(inputs.observed[drawn], *mixture)

@@ -1,5 +1,6 @@
 """The rows that the page draws and lists, one frame for figures and tables alike."""
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ import numpy as np
 from jaxtyping import Float64, Int
 
 from confide.errors import NoSuchIntervalError
+from confide.explanation import WORDS as SOURCES
 from confide.report import Column, Table
 from confide.workflow.page_features import Feature, telling_features
 from confide.workflow.page_inputs import PageInputs
@@ -20,13 +22,7 @@ if TYPE_CHECKING:
 MOST_DRAWN = 500
 # Features with a panel and a column of their own.
 MOST_FEATURES = 6
-# The words of the shares of uncertainty, and of what is behind them.
-SOURCES = {
-    "aleatoric": "noise",
-    "classical": "finite data",
-    "optimisation": "random training",
-    "epistemic": "the model",
-}
+# What is behind each source of uncertainty.
 MEANINGS = {
     "aleatoric": "scatter of the target itself, which these features do not explain",
     "classical": "other data of the same kind would have taught the model something else",
@@ -47,8 +43,10 @@ class Rows:
 
     @cached_property
     def prediction_interval(self) -> Float64[np.ndarray, "row 2"]:
-        """Bounds for a new observation."""
-        return self.inputs.prediction.prediction_interval(self.inputs.level)
+        """Bounds for a new observation; the page itself says where they are infinite."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return self.inputs.prediction.prediction_interval(self.inputs.level)
 
     @cached_property
     def confidence_interval(self) -> Float64[np.ndarray, "row 2"] | None:

@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confide.explanation import WORDS as SOURCES
+from confide.prediction import NOVEL
 from confide.report.tables import with_error
-from confide.workflow.page_inputs import NOVEL, TRAINED
+from confide.workflow.page_inputs import TRAINED
 from confide.workflow.page_judgement import (
     AFTER_CALIBRATION,
     NARROW,
@@ -19,7 +21,7 @@ from confide.workflow.page_judgement import (
     verdict,
     why_not,
 )
-from confide.workflow.page_rows import SOURCES, Rows
+from confide.workflow.page_rows import Rows
 from confide.workflow.page_text import level_text, literal, number, percent, rows_text
 
 if TYPE_CHECKING:
@@ -161,6 +163,8 @@ def _what(rows: Rows) -> str:
     typically = "" if inputs.n_rows == 1 else " typically"
     plural = bounds if inputs.n_rows == 1 else bounds.replace("Its", "A")
     text += f". {plural}{typically} {number(width, shape)} wide"
+    if np.isinf(rows.width).any():
+        text += " (without bound, because it was calibrated on too few rows for that level)"
     confidence = rows.confidence_interval
     if confidence is None:
         return f"{text}; this model has no confidence interval, for the true function."

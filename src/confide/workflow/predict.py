@@ -1,11 +1,12 @@
 """From a model and a table, block by block, to a table of predictions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from confide.errors import TableMismatchError, listed, nearest
 from confide.estimators import EnsembleRegressor
 from confide.prediction import Prediction
+from confide.tables import CSV, TableFile
 from confide.workflow.notes import Notes
 
 if TYPE_CHECKING:
@@ -20,9 +21,20 @@ def features_of(model: EnsembleRegressor, table: "pa.Table") -> "pa.Table":
     """
     import pyarrow as pa
 
-    needed = feature_names(model)
-    there = table.column_names
-    unused = {} if model.encoder_ is None else model.encoder_.left_out
+    refuse_missing_columns(model, table.column_names)
+    for name in _unused(model):
+        if name not in table.column_names:
+            table = table.append_column(name, pa.nulls(table.num_rows))
+    return table.select(feature_names(model))
+
+
+def refuse_missing_columns(model: EnsembleRegressor, there: Sequence[str]) -> None:
+    """Refuses a table without the columns that the networks see.
+
+    Raises:
+        TableMismatchError: with all that are missing.
+    """
+    needed, unused = feature_names(model), _unused(model)
     missing = [name for name in needed if name not in there and name not in unused]
     if missing:
         near = [hint for name in missing if (hint := nearest(name, there))]
@@ -30,10 +42,6 @@ def features_of(model: EnsembleRegressor, table: "pa.Table") -> "pa.Table":
             f"The model needs columns that the table does not have: {listed(missing)}; the table "
             f"has {listed(there)}. {' '.join(dict.fromkeys(near[:3]))}".rstrip()
         )
-    for name in unused:
-        if name not in there:
-            table = table.append_column(name, pa.nulls(table.num_rows))
-    return table.select(needed)
 
 
 def feature_names(model: EnsembleRegressor) -> list[str]:
@@ -52,9 +60,20 @@ def feature_names(model: EnsembleRegressor) -> list[str]:
     return [str(name) for name in names]
 
 
-def arrow_types(model: EnsembleRegressor) -> "dict[str, pa.DataType]":
-    """How columns of text files are to be read: a category that looks like numbers is none."""
+def _unused(model: EnsembleRegressor) -> Collection[str]:
+    """Columns of the training table that the networks do not see."""
+    return () if model.encoder_ is None else model.encoder_.left_out
+
+
+def arrow_types(model: EnsembleRegressor, source: TableFile) -> "dict[str, pa.DataType]":
+    """How columns of a file are to be read: in text, a category that looks like numbers is none.
+
+    Other files say themselves of what type their columns are.
+    """
     import pyarrow as pa
+
+    if source.format != CSV:
+        return {}
 
     kinds = {"category": pa.string(), "number": pa.float64()}
     columns = () if model.encoder_ is None else model.encoder_.columns

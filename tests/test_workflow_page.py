@@ -1,0 +1,623 @@
+"""The page of a report says what its numbers bear out, and shows text from files as text."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from browsing import WIDTHS, column, drawn, outside_requests, until
+from documents import EVIL
+from sklearn.metrics import r2_score
+
+from confide import Prediction
+from confide.explanation import Lever
+from confide.metrics import crps_of_normal_mixture
+from confide.report import render_page
+from confide.report.tables import cells, to_csv
+from confide.uncertainty import Law, LevelLaw
+from confide.workflow import page_judgement
+from confide.workflow.page import PageInputs, page_document
+from confide.workflow.page_features import read_feature, strips, telling_features
+from confide.workflow.page_rows import MOST_DRAWN
+
+INF = np.inf
+
+
+def predicted(mean, scale=1.0, **changes):
+    """Normal laws of that scale: 64 % noise, 27 % finite data, 9 % random training."""
+    mean = np.asarray(mean, float)
+    scale = np.broadcast_to(np.asarray(scale, float), mean.shape).copy()
+    parts = {
+        "mean": mean,
+        "aleatoric_variance": 0.64 * scale**2,
+        "epistemic_variance": 0.36 * scale**2,
+        "prediction_law": Law.normal(mean, scale),
+        "confidence_law": Law.normal(mean, 0.6 * scale),
+        "classical_variance": 0.27 * scale**2,
+        "optimisation_variance": 5 * 0.09 * scale**2,
+        "n_members": 5,
+    }
+    return Prediction(**{**parts, **changes})
+
+
+def level_only(mean, half_width, level=0.9):
+    """A method that bounds a new observation at one level and says no more."""
+    mean = np.asarray(mean, float)
+    none = dict.fromkeys(
+        ("aleatoric_variance", "epistemic_variance", "confidence_law", "classical_variance")
+    )
+    law = LevelLaw(mean, np.full(len(mean), float(half_width)), level)
+    return predicted(mean, **none, optimisation_variance=None, prediction_law=law)
+
+
+def inputs(prediction=None, **changes):
+    """Four new rows, one of them far off."""
+    prediction = predicted([1, 2, 3, 4]) if prediction is None else prediction
+    n = len(prediction)
+    settings = {
+        "title": "price: cars.csv",
+        "target": "price",
+        "frame": pd.DataFrame({"age": np.arange(n) % 7}),
+        "prediction": prediction,
+        "status": ["new"] * n,
+    }
+    return PageInputs(**{**settings, **changes})
+
+
+Y = np.array([1.0, 2.0, 3.0, 8.0])
+
+
+def table(document, name):
+    return next(each for each in document.tables if each.name == name)
+
+
+def shown(document, name):
+    """The texts of a table, row by row."""
+    return [[cell.text for cell in row] for row in cells(table(document, name))]
+
+
+def specifications(document):
+    """All figures as the page would hold them: JSON, without NaN or infinity."""
+    return {
+        figure.name: json.loads(json.dumps(figure.specification, allow_nan=False))
+        for figure in document.figures
+    }
+
+
+def drawn_rows(specification):
+    return [row for rows in specification["datasets"].values() for row in rows if "key" in row]
+
+
+def test_the_summary_says_it_all_in_words():
+    prediction = predicted([1, 2, 3, 4], novelty=np.array([0.5, 0.002, 0.9, 0.3]))
+    document = page_document(inputs(prediction, y=Y, warnings=["Two rows were *dropped*."]))
+    assert document.title == "Predictions of price: cars.csv"
+    # A normal law's central 95 % is 3.92 wide; errors are 0, 0, 0 and -4.
+    assert document.summary.splitlines() == [
+        (
+            "- **What it predicts.** The target *price*, for 4 rows: from 1.000 to 4.000. A 95 % "
+            "prediction interval, for a new observation, is typically 3.920 wide, and the confidence "
+            "interval, for the true function, 2.352."
+        ),
+        "- **How accurate it is.** On 4 rows that the model was not trained on it is typically off "
+        "by 2.0 ± 1.7 (root mean squared error; mean absolute error 1.0 ± 1.0) and explains "
+        "50 ± 50 % of the target's variance.".replace("50 ± 50", r2_words()),
+        (
+            "- **Whether prediction intervals hold what they promise.** The 95 % prediction intervals "
+            "held 3 of 4 observed values, 75 ± 11 %: as promised, within chance. Whether *confidence* "
+            "intervals hold the true function cannot be seen on any data, as nobody observes that "
+            "function; `confide check` simulates it on data like these."
+        ),
+        (
+            "- **Where the uncertainty comes from.** On average over rows, the variance of a new "
+            "observation is 64 % noise, 27 % finite data and 9.0 % random training. Most of it is "
+            "noise, which more rows and more members do not shrink: only features that explain more "
+            "of the target would."
+        ),
+        (
+            "- **When not to trust it.** 1 of 4 rows (25 %) is unlike the training data (p-value "
+            "below 0.01); 1.0 % of rows like the training data would be called so by chance. Neither "
+            "interval can be trusted for rows unlike all that the model has seen."
+        ),
+        r"- **Warning.** Two rows were \*dropped\*\.",
+    ]
+
+
+def r2_words():
+    """R squared and its jackknife, the long way round."""
+    mean = np.array([1.0, 2.0, 3.0, 4.0])
+    without = [r2_score(np.delete(Y, i), np.delete(mean, i)) for i in range(4)]
+    error = np.sqrt(3 * np.var(without))
+    return f"{100 * r2_score(Y, mean):.0f} ± {100 * error:.0f}"
+
+
+def test_accuracy_has_the_jackknifes_standard_errors():
+    generator = np.random.default_rng(0)
+    y, mean = generator.normal(size=30), generator.normal(size=30)
+    prediction = predicted(mean, 1.5)
+    scores = {s.name: s for s in page_judgement.accuracy(inputs(prediction, y=y))}
+    crps = crps_of_normal_mixture(y, *prediction.prediction_law.normal_mixture())
+    of = {
+        "RMSE": lambda rows: np.sqrt(np.mean((mean - y)[rows] ** 2)),
+        "MAE": lambda rows: np.mean(np.abs(mean - y)[rows]),
+        "mean error": lambda rows: np.mean((mean - y)[rows]),
+        "R²": lambda rows: r2_score(y[rows], mean[rows]),
+        "CRPS": lambda rows: np.mean(crps[rows]),
+    }
+    assert list(scores) == list(of)
+    for name, score in of.items():
+        without = [score(np.delete(np.arange(30), i)) for i in range(30)]
+        assert scores[name].value == pytest.approx(score(np.arange(30)), rel=1e-12)
+        expected = np.sqrt(29 * np.var(without))
+        assert scores[name].standard_error == pytest.approx(expected, rel=1e-9), name
+
+
+def test_rows_the_model_was_trained_on_do_not_count():
+    status = ["trained on", "new", "trained on", "new"]
+    document = page_document(inputs(y=Y, status=status))
+    # Errors of the two new rows are 0 and -4.
+    assert shown(document, "accuracy")[:2] == [
+        ["RMSE", "3 ± 3", "root mean squared error: the typical error, in the target's unit"],
+        ["MAE", "2 ± 2", "mean absolute error, which large errors sway less"],
+    ]
+    assert "The 2 rows that it was trained on were left out of this." in document.summary
+    assert [row[-1] for row in shown(document, "coverage")] == ["2"] * 4
+
+
+def test_a_missing_target_does_not_count():
+    document = page_document(inputs(y=np.array([1.0, np.nan, np.nan, np.nan])))
+    assert (
+        "On 1 row that the model was not trained on it is typically off by 0 " in document.summary
+    )
+    assert shown(document, "accuracy")[0][:2] == ["RMSE", "0"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, "the file does not have the target"),
+        ({"y": np.full(4, np.nan)}, "the target is missing in every row"),
+        ({"y": Y, "status": ["trained on"] * 4}, "the model was trained on every row whose"),
+        (
+            {"y": np.array([1, np.nan, np.nan, np.nan]), "status": ["trained on", *["new"] * 3]},
+            "the model was trained on every row whose",
+        ),
+    ],
+)
+def test_without_unseen_targets_accuracy_is_not_judged_and_why(changes, reason):
+    document = page_document(inputs(**changes))
+    assert f"It cannot be judged here: {reason}" in document.summary
+    assert "It cannot be judged here, for the same reason." in document.summary
+    assert {each.name for each in document.tables} == {"split", "rows"}
+    assert "calibration" not in specifications(document)
+
+
+def calibrated(scale=2.0, **changes):
+    raw = predicted([1, 2, 3, 4])
+    law = Law.normal(raw.mean, np.full(4, scale))
+    return replace(raw, prediction_law=law, uncalibrated=raw, **changes)
+
+
+def test_calibrated_intervals_are_judged_on_new_rows_alone():
+    status = ["calibrated on", "new", "trained on", "new"]
+    y = np.array([1.0, 2.0, 3.0, 7.0])
+    document = page_document(inputs(calibrated(), y=y, status=status, n_calibration_rows=10))
+    rows = table(document, "coverage").frame
+    rows = rows[rows["level"] == 0.95].set_index("intervals")
+    # 7 is 3 above its prediction: inside 1.96 * 2, outside 1.96 * 1.
+    assert rows["rows"].to_dict() == {"calibrated": 2, "before calibration": 3}
+    assert rows["held"].to_dict() == {"calibrated": 2, "before calibration": 2}
+    # The calibration rows were drawn by chance too.
+    errors = np.sqrt(0.95 * 0.05 * np.array([1 / 2 + 1 / 12, 1 / 3]))
+    assert rows["standard_error"].to_numpy() == pytest.approx(errors, rel=1e-12)
+    assert "The calibrated 95 % prediction intervals held 2 of 2 observed" in document.summary
+    assert "Before calibration they held 2 of 3 observed values" in document.summary
+    kinds = {row["category"] for row in curve(document)}
+    assert kinds == {"calibrated", "before calibration"}
+
+
+def curve(document):
+    sets = specifications(document)["calibration"]["datasets"].values()
+    return [row for rows in sets for row in rows if "category" in row]
+
+
+def test_calibrated_intervals_are_not_judged_on_calibration_rows():
+    document = page_document(inputs(calibrated(), y=Y, status=["calibrated on"] * 4))
+    assert "The calibrated prediction intervals cannot be judged here" in document.summary
+    assert set(table(document, "coverage").frame["intervals"]) == {"before calibration"}
+    assert "is typically off by" in document.summary
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [(380, "right, within chance"), (370, "too narrow"), (390, "wider than needed")],
+)
+def test_a_verdict_is_within_two_standard_errors(held, words):
+    # Of 400, 380 are expected, with a standard error of 4.36.
+    error = np.sqrt(0.95 * 0.05 / 400)
+    assert page_judgement.verdict(held / 400, 0.95, error) == words
+
+
+def test_the_calibration_curve_counts_each_level():
+    n = 200
+    mean = np.zeros(n)
+    # Evenly spaced quantiles: a level of L holds the middle share L of them.
+    quantile = Law.normal(np.zeros(1), np.ones(1)).quantile
+    y = np.array([quantile((i + 0.5) / n)[0] for i in range(n)])
+    rows = curve(page_document(inputs(predicted(mean), y=y)))
+    assert [row["x"] for row in rows] == pytest.approx(np.arange(1, 20) / 20)
+    assert [row["y"] for row in rows] == pytest.approx(np.arange(1, 20) / 20, abs=1 / n)
+
+
+def test_the_riskiest_rows_come_first():
+    novelty = np.array([0.5, 0.6, 0.001, 0.009, 0.01])
+    prediction = predicted([1, 2, 3, 4, 5], [1, 3, 1, 2, 5], novelty=novelty)
+    document = page_document(inputs(prediction, row_numbers=np.array([10, 20, 30, 40, 50])))
+    # Novel below 0.01, wider first; then the others, wider first.
+    assert [row[0] for row in shown(document, "rows")] == ["40", "30", "50", "20", "10"]
+    # The least like the training data first.
+    assert [row[0] for row in shown(document, "novel")] == ["30", "40"]
+    assert "2 of 5 rows (40 %) are unlike" in document.summary
+
+
+def test_a_row_shows_both_intervals_shares_and_features():
+    frame = pd.DataFrame({"age": [7, 8, 9, 10], "prediction": ["a", "b", None, "d"]})
+    document = page_document(inputs(y=Y, frame=frame, confidence_level=0.5))
+    rows = table(document, "rows")
+    assert [each.title for each in rows.columns] == [
+        *("row", "prediction", "observed", "prediction lower", "prediction upper"),
+        *("confidence lower", "confidence upper", "noise", "finite data", "random training"),
+        *("status", "age", "prediction"),
+    ]
+    # The middle half of a normal law reaches 0.6745 scales to each side.
+    expected = ["4", "4.000", "8.000", "3.326", "4.674", "3.595", "4.405"]
+    assert shown(document, "rows")[3] == [*expected, "64%", "27%", "9%", "new", "10", "d"]
+    assert shown(document, "rows")[2][-1] == "–"
+    assert to_csv(rows).splitlines()[0].endswith("status,age,prediction (2)")
+
+
+def test_a_long_file_is_drawn_by_chance_and_its_riskiest_rows_are_listed():
+    n = 3000
+    scale = np.ones(n)
+    scale[[17, 2900]] = 9.0, 8.0
+    document = page_document(inputs(predicted(np.arange(n) % 50, scale)))
+    assert [row[0] for row in shown(document, "riskiest")][:2] == ["18", "2901"]
+    assert len(table(document, "riskiest").frame) == 100
+    listed = {int(row[0]) for row in shown(document, "rows")}
+    for name in ("predictions", "by-feature", "split"):
+        rows = drawn_rows(specifications(document)[name])
+        assert {row["key"] for row in rows} == listed
+    assert len(listed) == MOST_DRAWN
+    section = next(each for each in document.sections if each.title == "Predictions")
+    assert f"Figures show {MOST_DRAWN} rows of 3,000, drawn by chance" in section.parts[1]
+
+
+def test_predictions_are_drawn_in_their_order():
+    document = page_document(inputs(predicted([3, 1, 2]), y=np.array([3.5, np.nan, 2.5])))
+    rows = drawn_rows(specifications(document)["predictions"])
+    assert [(row["key"], row["x"], row["mean"]) for row in rows] == [
+        (1, 3, 3),
+        (2, 1, 1),
+        (3, 2, 2),
+    ]
+    assert [row["observed"] for row in rows] == [3.5, None, 2.5]
+    assert rows[0]["prediction_text"] == "1.040 to 4.960"
+
+
+def test_shares_are_stacked_in_the_order_of_noise():
+    prediction = predicted([1, 2], [1, 1])
+    noise = np.array([0.2, 0.8])
+    prediction = replace(
+        prediction,
+        aleatoric_variance=noise,
+        epistemic_variance=1 - noise,
+        classical_variance=np.array([0.5, 0.1]),
+    )
+    rows = drawn_rows(specifications(page_document(inputs(prediction)))["split"])
+    stacked = {(r["key"], r["category"]): (r["x"], r["start"], r["end"]) for r in rows}
+    assert stacked == {
+        (1, "noise"): (1.5, 0, 0.2),
+        (1, "finite data"): (1.5, 0.2, 0.7),
+        (1, "random training"): (1.5, 0.7, 1),
+        (2, "noise"): (0.5, 0, 0.8),
+        (2, "finite data"): (0.5, 0.8, 0.9),
+        (2, "random training"): (0.5, 0.9, 1),
+    }
+
+
+def test_infinite_bounds_end_at_the_edge_and_are_told():
+    prediction = calibrated()
+    prediction = replace(
+        prediction, prediction_law=LevelLaw(prediction.mean, np.full(4, INF), 0.95)
+    )
+    document = page_document(inputs(prediction, y=Y))
+    assert "prediction interval, for a new observation, is typically ∞ wide" in document.summary
+    specification = specifications(document)["predictions"]
+    assert drawn_rows(specification)[0]["prediction_text"] == "-∞ to ∞"
+    figure = next(each for each in document.figures if each.name == "predictions")
+    assert "without a bound ends at the edge of the figure" in figure.caption
+    assert shown(document, "rows")[0][3:5] == ["-∞", "∞"]
+    assert next(r for r in shown(document, "coverage") if r[1] == "calibrated")[4] == "∞"
+
+
+HOSTILE = {
+    EVIL: [1.5, 2.5, 3.5, 4.5],
+    "a.b[0]": ["x" * 10_000, 'say "hi"', "it's", "\u202eevil\u202c"],
+    "image": ["https://example.org/a.png", "🚲", "שלום", "<img src=x>"],
+    "title\n# head": pd.to_datetime(["2024-01-01", None, "2024-03-01", "2024-04-01"]),
+    "row": [True, False, None, True],
+}
+
+
+def hostile():
+    frame = pd.DataFrame(HOSTILE)
+    return inputs(
+        frame=frame,
+        y=Y,
+        target=f"*{EVIL}*",
+        title=f"{EVIL}: {EVIL}",
+        warnings=[f"[link](https://example.org) {EVIL}"],
+        settings={EVIL: f"{EVIL}\n" * 3},
+        levers=pd.DataFrame([Lever(EVIL, EVIL, 0.5, 0.0, 0.71, 0.04)]),
+        advice=f"Some *advice* {EVIL}",
+    )
+
+
+def test_text_from_files_is_text():
+    page = render_page(page_document(hostile()))
+    assert EVIL not in page
+    assert "https://example.org" not in page.replace("https://example.org/a.png", "")
+    assert "x" * 41 not in page
+    assert "\u202e" not in page
+    assert "<em>advice</em>" in page
+
+
+def test_no_name_from_a_file_is_a_field():
+    for specification in specifications(page_document(hostile())).values():
+        text = json.dumps({k: v for k, v in specification.items() if k != "datasets"})
+        fields = [part.split('"')[0] for part in text.split('"field": "')[1:]]
+        assert all(field.isidentifier() for field in fields), fields
+        titles = [part.split('"')[0] for part in text.split('"title": "')[1:]]
+        assert "image" in titles or specification["description"]
+        for tooltip in text.split('"tooltip": [')[1:]:
+            assert '"title": "image"' not in tooltip.split("]")[0]
+
+
+ODD = {
+    "one row": inputs(predicted([2.0]), y=np.array([3.0])),
+    "all alike": inputs(predicted([2.0] * 5), y=np.full(5, 2.0)),
+    "no width": inputs(predicted([1, 2, 3], 0.0), y=np.array([1.0, 2.0, 4.0])),
+    "all novel": inputs(predicted([1, 2, 3], novelty=np.zeros(3))),
+    "one level": inputs(level_only([1, 2, 3], 1.0), y=np.array([1.0, 2.0, 9.0])),
+    "no feature": inputs(frame=pd.DataFrame(index=range(4)), y=Y),
+    "many features": inputs(frame=pd.DataFrame({f"c{i}": range(4) for i in range(300)}), y=Y),
+    "same name twice": inputs(frame=pd.DataFrame([[1, 2]] * 4, columns=["a", "a"]), y=Y),
+    "empty column": inputs(frame=pd.DataFrame({"a": [np.nan] * 4, "b": [None] * 4}), y=Y),
+    "infinite feature": inputs(frame=pd.DataFrame({"a": [1.0, INF, -INF, 2.0]}), y=Y),
+    "huge numbers": inputs(predicted([1e300, -1e300, 0, 1], 1e150)),
+    "no confidence": inputs(predicted([1, 2], confidence_law=None, classical_variance=None)),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_files_have_a_page(name):
+    document = page_document(ODD[name])
+    assert specifications(document)
+    assert "nan" not in document.summary
+    assert len(shown(document, "rows")) == ODD[name].n_rows
+
+
+def test_odd_pages_say_so():
+    said = {name: page_document(odd).summary for name, odd in ODD.items()}
+    assert "for 1 row: 2.000. Its 95 % prediction interval" in said["one row"]
+    assert "for 5 rows: 2.000 in all of them." in said["all alike"]
+    assert "3 of 3 rows are unlike the training data" in said["all novel"]
+    assert "The 90 % prediction intervals held 2 of 3" in said["one level"]
+    assert "does not split its uncertainty" in said["one level"]
+    assert "this model has no confidence interval" in said["no confidence"]
+    assert "how far these rows are was not asked for" in said["one row"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"status": ["new"]},
+            "`status` must have an entry for each of the 4 predicted rows, got 1",
+        ),
+        ({"frame": pd.DataFrame()}, "`frame` must have an entry for each of the 4 .* got 0"),
+        ({"y": np.zeros(3)}, "`y` must have an entry for each of the 4 .* got 3"),
+        ({"status": ["nwe"] * 4}, r"one of \['trained on', 'calibrated on', 'new'\], got 'nwe'"),
+        ({"confidence_level": 95}, "must lie in"),
+        ({"prediction": predicted([])}, "at least one predicted row, got none"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        inputs(**changes)
+
+
+def test_columns_are_read_as_numbers_dates_or_categories():
+    moments = pd.to_datetime(["2024-01-01", "2024-01-02 03:04:05"])
+    read = {
+        "number": [pd.Series([1, 2]), pd.Series([1.5, None]), pd.Series([1, None], dtype="Int64")],
+        "date": [
+            pd.Series(moments),
+            pd.Series(moments.tz_localize("CET")),
+            pd.Series(moments.date),
+        ],
+        "category": [pd.Series(["a", None]), pd.Series([True, None]), pd.Series([[1], {2: 3}])],
+    }
+    for kind, columns in read.items():
+        assert [read_feature("x", each).kind for each in columns] == [kind] * 3
+    assert read_feature("x", read["date"][0]).texts() == [
+        "2024-01-01 00:00:00",
+        "2024-01-02 03:04:05",
+    ]
+    assert read_feature("x", read["date"][2]).texts() == ["2024-01-01", "2024-01-02"]
+    assert read_feature("x", read["category"][2]).texts() == ["[1]", "{2: 3}"]
+    assert read_feature("x", read["number"][2]).texts() == ["1", None]
+
+
+def test_frequent_categories_have_strips_of_their_own():
+    letters = pd.Series([*"aabbccddeeffgghhij", None])
+    position, names = strips(read_feature("x", letters))
+    assert names == [*"abcdefgh", "(others)", "(missing)"]
+    assert position.tolist() == [*np.repeat(np.arange(8), 2), 8, 8, 9]
+
+
+def test_telling_features_are_found_whatever_their_form():
+    generator = np.random.default_rng(0)
+    n = 400
+    x = generator.normal(size=n)
+    frame = pd.DataFrame(
+        {
+            "noise": generator.normal(size=n),
+            "constant": 1.0,
+            "identity": [f"id {i}" for i in range(n)],
+            "square root": np.abs(x) ** 0.5 * generator.choice([-1, 1], n),
+            "kind": np.where(x > 0, "high", "low"),
+            "hole": np.where(x > 1, np.nan, 1.0),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(np.round(100 * x), "D"),
+        }
+    )
+    found = telling_features(frame, x, x**2, most=7)
+    assert {each.name for each in found[:4]} == {"day", "square root", "kind", "hole"}
+    assert found[0].name == "day"
+    assert found[-1].name == "constant"
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    novelty = np.array([0.5, 0.2, 0.001, 0.9, 0.4, 0.7])
+    frame = pd.DataFrame({"age": [1, 2, 3, 4, 5, 6], "kind": list("aabbcc")})
+    normal = inputs(
+        predicted([30, 10, 20, 60, 50, 40], 10.0, novelty=novelty),
+        y=np.array([31.0, 9, 21, 200, np.nan, 41]),
+        frame=frame,
+        status=["new", "new", "new", "new", "new", "trained on"],
+    )
+    made = {"normal": normal, "hostile": hostile(), "one row": ODD["one row"]}
+    found = {}
+    for name, each in made.items():
+        path = folder / f"{name}.html"
+        path.write_text(render_page(page_document(each)), encoding="utf-8")
+        found[name] = path.as_uri()
+    return found
+
+
+@pytest.mark.parametrize("name", ["normal", "hostile", "one row"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
+def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name, width, scheme):
+    seen = open_page(addresses[name], width, scheme)
+    assert seen.complaints == []
+    assert outside_requests(seen) == []
+    assert all(drawn(seen.page).values()), drawn(seen.page)
+    assert seen.page.evaluate(WIDTHS) == [width, width]
+
+
+def test_text_from_files_is_text_in_tooltips(open_page, addresses):
+    seen = open_page(addresses["hostile"])
+    tooltips = set()
+    for panel in range(5):
+        layer = f"#figure-by-feature .concat_{panel}_group .mark-symbol.role-mark path"
+        seen.page.locator(layer).last.hover(force=True)
+        tooltip = seen.page.locator("#vg-tooltip-element.visible")
+        tooltip.wait_for()
+        assert tooltip.locator("img, h2, script").count() == 0
+        tooltips.add(tooltip.inner_text().splitlines()[0].split("\t")[0].strip())
+    assert f"feature: {EVIL}" in tooltips
+    assert "feature: image" in tooltips
+    assert seen.complaints == []
+    assert outside_requests(seen) == []
+
+
+def plot(page, figure, panel=0):
+    """The box of a figure's plot, without its axes."""
+    chart = page.locator(f"#figure-{figure}")
+    chart.scroll_into_view_if_needed()
+    return (
+        chart.locator(".mark-group.role-frame .background, .role-scope > g > .background")
+        .nth(panel)
+        .bounding_box()
+    )
+
+
+def drag(page, figure, start, end, panel=0):
+    box = plot(page, figure, panel)
+    height = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + start * box["width"], height)
+    page.mouse.down()
+    page.mouse.move(box["x"] + (start + end) / 2 * box["width"], height)
+    page.mouse.move(box["x"] + end * box["width"], height)
+    page.mouse.up()
+
+
+def until_rows(page, n):
+    until(page, f"document.querySelectorAll('#table-rows tbody tr:not([hidden])').length === {n}")
+
+
+def test_a_brush_leaves_its_rows_and_clearing_brings_all_back(open_page, addresses):
+    page = open_page(addresses["normal"]).page
+    everything = column(page, "rows", 1)
+    assert sorted(everything) == list("123456")
+    note = page.locator("#table-rows .brushed")
+    assert note.is_hidden()
+    drag(page, "predictions", 0.01, 0.49)  # three of six, sorted by prediction
+    until_rows(page, 3)
+    assert sorted(column(page, "rows", 1)) == list("123")
+    assert "Brushed: 3 of 6 rows." in note.inner_text()
+    drag(page, "split", 0.35, 0.99)  # equal shares: in the file's order, the last four
+    until_rows(page, 1)
+    assert column(page, "rows", 1) == ["3"]
+    page.locator("#table-rows th button", has_text="row").click()
+    assert column(page, "rows", 1) == ["3"]
+    note.locator("button").click()
+    until_rows(page, 6)
+    assert column(page, "rows", 1) == list("123456")
+    assert note.is_hidden()
+
+
+def test_a_double_click_clears_one_brush(open_page, addresses):
+    page = open_page(addresses["normal"]).page
+    drag(page, "predictions", 0.51, 0.99)
+    until_rows(page, 3)
+    box = plot(page, "predictions")
+    page.mouse.dblclick(box["x"] + 0.75 * box["width"], box["y"] + box["height"] / 2)
+    until_rows(page, 6)
+
+
+def test_a_figure_drawn_anew_has_lost_its_brush(open_page, addresses):
+    page = open_page(addresses["normal"]).page
+    drag(page, "predictions", 0.51, 0.99)
+    until_rows(page, 3)
+    page.set_viewport_size({"width": 700, "height": 800})
+    until_rows(page, 6)
+
+
+def test_a_finger_brushes_sideways(open_page, addresses):
+    page = open_page(addresses["normal"], 375, has_touch=True).page
+    box = plot(page, "predictions")
+    height = box["y"] + box["height"] / 2
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind, at):
+        points = [] if at is None else [{"x": box["x"] + at * box["width"], "y": height}]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", 0.01)
+    for at in np.linspace(0.05, 0.49, 8):
+        touch("touchMove", float(at))
+    touch("touchEnd", None)
+    until_rows(page, 3)
+    assert sorted(column(page, "rows", 1)) == list("123")
+
+
+def test_without_script_the_table_is_whole(addresses, browser):
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(addresses["normal"])
+    assert len(page.locator("#table-rows tbody tr:visible").all()) == 6
+    assert page.locator("#table-rows .brushed").is_hidden()
+    page.close()
