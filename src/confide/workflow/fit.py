@@ -52,18 +52,18 @@ class FittedTable:
         judged = {} if table is None else table.judged
         if not judged:
             return "No rows were set aside, so how good the model is cannot be told."
-        covered = ", ".join(
-            f"{judged[f'coverage_{100 * level:g}']:.0%} ± "
-            f"{judged[f'coverage_{100 * level:g}_se']:.0%} of a nominal {level:.0%}"
-            for level in LEVELS
+        held = " and ".join(
+            f"{100 * judged[f'coverage_{name}']:.0f} ± {100 * judged[f'coverage_{name}_se']:.0f} % "
+            f"of them in {name} % prediction intervals"
+            for name in (f"{100 * level:g}" for level in LEVELS)
         )
-        calibrated = "; since then they are calibrated on these rows" * (
+        calibrated = " The prediction intervals are now calibrated on these rows." * (
             self.model.calibration_ is not None
         )
         return (
             f"On {judged['rows']:,.0f} rows set aside: RMSE {judged['rmse']:.4g} ± "
-            f"{judged['rmse_se']:.2g} (the target's standard deviation is "
-            f"{judged['target_sd']:.4g}); prediction intervals held {covered}{calibrated}."
+            f"{judged['rmse_se']:.2g}, where the target's standard deviation is "
+            f"{judged['target_sd']:.4g}; {held}.{calibrated}"
         )
 
     def to_json(self) -> dict[str, Any]:
