@@ -484,7 +484,7 @@ def test_a_save_that_fails_leaves_the_old_file_alone(
     bootstrapped.save(path)
     with monkeypatch.context() as patched:
         patched.setattr(owner, step, disk_full)
-        with pytest.raises(OSError, match="room left|No space left"):
+        with pytest.raises(OSError, match="No space left"):
             plain.save(path)
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
     assert_same_answers(confide.load(path), bootstrapped, data[0])

@@ -30,6 +30,7 @@ from confide.report import (
     Figure,
     Section,
     Table,
+    brush,
     lines_with_errors,
     render_page,
     to_csv,
@@ -368,3 +369,39 @@ def test_importing_reports_loads_nothing_heavy():
         [sys.executable, "-c", script], capture_output=True, check=True, text=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def brushed_chart(**changes):
+    alt = require("altair", "report")
+    frame = pd.DataFrame({"key": ["a", "b"], "x": [1, 2], "y": [1, 2]}).rename(columns=changes)
+    return alt.Chart(frame).mark_point().encode(x="x:Q", y="y:Q")
+
+
+def test_a_figure_that_filters_names_its_table():
+    filtering = Figure("f", "c", brushed_chart().add_params(brush()), "rows")
+    rows = Table("rows", "c", pd.DataFrame({"key": ["a", "b"]}), [Column("key")])
+    page = render_page(Document("t", "s", [Section("one", [filtering, rows])]))
+    assert '<figure class="chart" id="figure-f" data-filters="table-rows">' in page
+    assert '<figure class="table filtered" id="table-rows">' in page
+    assert "dragging sideways across a figure brushes rows" in page
+    assert '<p class="brushed" hidden>' in page
+
+
+def test_a_figure_that_filters_needs_its_table():
+    filtering = Figure("f", "c", brushed_chart().add_params(brush()), "rows")
+    rows = Table("row", "c", pd.DataFrame({"key": ["a", "b"]}), [Column("key")])
+    message = r"Figure 'f' filters the table 'rows', .* holds \['row'\]. Did you mean 'row'"
+    with pytest.raises(ValueError, match=message):
+        Document("t", "s", [Section("one", [filtering, rows])])
+
+
+@pytest.mark.parametrize("chart", [brushed_chart(), brushed_chart(key="other").add_params(brush())])
+def test_a_figure_that_filters_needs_a_brush_and_keys(chart):
+    with pytest.raises(ValueError, match="needs a brush and data with the column 'key'"):
+        _ = Figure("f", "c", chart, "rows").specification
+
+
+def test_infinite_numbers_are_signs():
+    frame = pd.DataFrame({"a": [np.inf, -np.inf, 1.0]})
+    rows = to_markdown(Table("t", "c", frame, [Column("a", format=".1f")])).splitlines()[4:]
+    assert rows == ["| ∞ |", "| -∞ |", "| 1.0 |"]

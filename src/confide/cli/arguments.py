@@ -1,12 +1,13 @@
 """Arguments that several commands share, and what their values are checked for before any work."""
 
 import contextlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, split_arg_string
 
 
 class TablePath(click.ParamType):  # type: ignore[type-arg]
@@ -28,16 +29,17 @@ class ColumnName(click.ParamType):  # type: ignore[type-arg]
 
     name = "column"
 
-    def shell_complete(self, ctx: click.Context, _: Any, incomplete: str) -> list[CompletionItem]:
-        """The columns of FILE that start so."""
-        file = ctx.params.get("file")
-        names: list[str] = []
-        if isinstance(file, Path):
-            with contextlib.suppress(Exception):  # what cannot be read has nothing to suggest
-                from confide.tables import TableFile
+    def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
+        """The columns that start so, of the file that stands in the line."""
+        # click gives up its parse at an option without a value, and forgets FILE: read the line.
+        for word in split_arg_string(os.environ.get("COMP_WORDS", "")):
+            if Path(word).is_file():
+                with contextlib.suppress(Exception):  # what cannot be read has nothing to suggest
+                    from confide.tables import TableFile
 
-                names = TableFile(file).schema.names
-        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+                    names = TableFile(word).schema.names
+                    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return []
 
 
 table_argument = click.argument("file", type=TablePath())

@@ -222,7 +222,12 @@ class DateColumn(_NumericColumn):
     def value_names(self) -> tuple[str, ...]:
         """The days, then sine and cosine of each cycle."""
         of_cycles = (name for cycle in self.cycles for name in _cycle_names(self.name, cycle))
-        return (f"{self.name}: days", *of_cycles)
+        return (self.days_name, *of_cycles)
+
+    @property
+    def days_name(self) -> str:
+        """The name of the feature that counts days since 1970."""
+        return f"{self.name}: days"
 
     def read(self, source: Source) -> Rows:
         """Days on the clock of the training data's zone."""

@@ -132,11 +132,13 @@ def _between(groups: Int[np.ndarray, " row"], answer: Float64[np.ndarray, " row"
 
 
 def _groups(feature: Feature) -> Int[np.ndarray, " row"]:
+    """For each row its group: a category, a value, or a range of values; holes are one group."""
     import pandas as pd
 
     if feature.kind == "category":
         return strips(feature)[0]
-    values = feature.column.astype("int64") if feature.kind == "date" else feature.column
-    ranks = values.where(feature.column.notna()).rank(method="min")
-    binned = pd.qcut(ranks, MOST_GROUPS, labels=False, duplicates="drop")
-    return np.asarray(pd.factorize(binned, use_na_sentinel=False)[0], np.int64)
+    groups = feature.column
+    if groups.nunique() > MOST_GROUPS:
+        ranks = groups.rank(method="min")
+        groups = pd.qcut(ranks, MOST_GROUPS, labels=False, duplicates="drop")
+    return np.asarray(pd.factorize(groups, use_na_sentinel=False)[0], np.int64)

@@ -56,7 +56,7 @@ def page_inputs(
     advice, levers = _advice(prediction, confidence_level)
     description = described(model)
     return PageInputs(
-        title=file or "a table",
+        title=f"{target}: {file}" if file else target,
         target=target,
         frame=features.to_pandas(),
         prediction=prediction,
