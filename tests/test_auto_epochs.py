@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 from safetensors import safe_open
 from safetensors.numpy import save_file
 from scipy import stats
+from scipy.special import voigt_profile
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -202,24 +203,30 @@ def test_every_row_is_held_out_once_and_not_trained_on_then():
         np.testing.assert_array_equal(back(fold.y_held_out), held)
 
 
-def test_losses_are_the_likelihood_of_an_ensemble_that_saw_the_other_rows_alone(data):
+@pytest.mark.parametrize("method", [deep_ensemble, bootstrapped_deep_ensemble])
+def test_losses_are_the_likelihood_of_an_ensemble_that_saw_the_other_rows_alone(method, data):
     X, y = data[0][:60], data[1][:60]
-    settings = deep_ensemble.Settings(n_members=3, hidden_layer_sizes=(4,), learning_rate=0.05)
-    fold = epochs._folds(np.random.default_rng(0), X, y, 3, None)[0]
+    settings = method.Settings(n_members=2, hidden_layer_sizes=(4,), learning_rate=0.05)
+    fold = epochs._folds(np.random.default_rng(0), X, y, 2, None)[0]
     n_kept = fold.data.n_rows
     # What is held out is nan to the training: a single use of it would show.
     targets = fold.targets.copy()
     targets[:, n_kept:] = np.nan
     blind = fold._replace(targets=targets)
-    *_, loss = epochs._losses(key_from(1), [blind], [3, 10], settings.learner(), None)
+    *_, loss = epochs._losses(key_from(1), [blind], [3, 10], settings, None)
 
     inputs = np.asarray(fold.data.X)[:n_kept]
-    keys = Keys.from_key(split_on_host(key_from(1), 1)[0], 3)
+    keys = Keys.from_key(split_on_host(key_from(1), 1)[0], 2)
     rows = TrainingData.from_rows(inputs)
     state = train_ensemble(keys, settings.learner(), rows, fold.targets[:, :n_kept], 10)
     mean, variance = (a.astype(float) for a in settings.learner().predict(state, fold.X_held_out))
-    scale = np.sqrt(variance.mean(axis=0) + mean.var(axis=0))
-    expected = -stats.norm.logpdf(fold.y_held_out, mean.mean(axis=0), scale)
+    centre, noise = mean.mean(axis=0), variance.mean(axis=0)
+    if method is deep_ensemble:
+        scale = np.sqrt(noise + mean.var(axis=0))
+        expected = -stats.norm.logpdf(fold.y_held_out, centre, scale)
+    else:  # a t with one degree of freedom plus noise: the Voigt profile
+        spread = mean.std(axis=0, ddof=1)
+        expected = -np.log(voigt_profile(fold.y_held_out - centre, np.sqrt(noise), spread))
     # Weights are ones in both, but 1 / mean(weight) of 60 and of 48 rows may differ in a bit.
     np.testing.assert_allclose(loss, expected, rtol=1e-4)
 

@@ -9,7 +9,7 @@ rows. Measured against the paper's 80 epochs in `results/epochs.md`.
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Float32, Float64, PRNGKeyArray
@@ -18,18 +18,20 @@ from confide.arrays import Arrays
 from confide.bootstrap import Keys
 from confide.learners import Learner, Progress, TrainingData, TrainingDivergedError
 from confide.learners.blocks import slices
+from confide.methods import deep_ensemble
 from confide.methods.members import ROWS_PER_BLOCK
 from confide.methods.settings import EnsembleSettings
 from confide.randomness import generator_from, split_on_host
 from confide.standardise import Standardiser
 from confide.uncertainty import (
+    Law,
     aleatoric_variance,
+    bootstrapped_prediction_law,
     deep_ensemble_prediction_law,
     disagreement_variance,
     ensemble_mean,
+    optimisation_variance,
 )
-
-State = TypeVar("State")
 
 AUTO = "auto"
 FALLBACK = 80  # the paper's (Section 4.2)
@@ -144,7 +146,7 @@ def choose_epochs(
     weight = np.concatenate([fold.weight for fold in folds])
     steps_per_epoch = -(-folds[0].data.n_rows // settings.batch_size)
     losses: list[np.ndarray] = []
-    for loss in _losses(of_training, folds, candidates, settings.learner(), progress):
+    for loss in _losses(of_training, folds, candidates, settings, progress):
         losses.append(loss)
         means = np.average(losses, axis=1, weights=weight)
         in_vain = len(means) - 1 - np.argmin(means)
@@ -268,11 +270,12 @@ def _losses(
     key: PRNGKeyArray,
     folds: list[Fold],
     candidates: list[int],
-    learner: Learner[State],
+    settings: EnsembleSettings,
     progress: Progress | None,
 ) -> Iterator[Float64[np.ndarray, " held_out"]]:
-    """The loss of every held-out row after each candidate's epochs."""
-    n_members = len(folds[0].targets)
+    """The negative log-likelihood of every held-out row after each candidate's epochs."""
+    learner: Learner[Any] = settings.learner()
+    n_members = settings.n_networks
     keys = [Keys.from_key(of_fold, n_members) for of_fold in split_on_host(key, len(folds))]
     states = [learner.init(k.initialisation, f.data) for k, f in zip(keys, folds, strict=True)]
     for before, epochs in zip([0, *candidates], candidates, strict=False):
@@ -292,15 +295,27 @@ def _losses(
             if before == 0:
                 raise
             return  # what is too long is no candidate
+        laws = [
+            _law(settings, *learner.predict(state, fold.X_held_out))
+            for state, fold in zip(states, folds, strict=True)
+        ]
         yield np.concatenate(
-            [_loss(learner, state, fold) for state, fold in zip(states, folds, strict=True)]
+            [-law.log_density(fold.y_held_out) for law, fold in zip(laws, folds, strict=True)]
         )
 
 
-def _loss(learner: Learner[State], state: State, fold: Fold) -> Float64[np.ndarray, " held_out"]:
-    """Negative log-likelihood of the held-out rows under the ensemble's mean and variance."""
-    means, variances = learner.predict(state, fold.X_held_out)
-    law = deep_ensemble_prediction_law(
-        ensemble_mean(means), disagreement_variance(means), aleatoric_variance(variances)
-    )
-    return -law.log_density(fold.y_held_out)
+def _law(
+    settings: EnsembleSettings,
+    means: Float[np.ndarray, "member row"],
+    variances: Float[np.ndarray, "member row"],
+) -> Law:
+    """A new observation's law, of the kind that the method's prediction intervals have.
+
+    The members' spread stands for what a bootstrap will estimate. Its law, a t with few degrees of
+    freedom, bears longer training than a deep ensemble's normal law.
+    """
+    mean, noise = ensemble_mean(means), aleatoric_variance(variances)
+    if isinstance(settings, deep_ensemble.Settings):
+        return deep_ensemble_prediction_law(mean, disagreement_variance(means), noise)
+    spread = optimisation_variance(means)
+    return bootstrapped_prediction_law(mean, spread, noise, settings.n_members)
