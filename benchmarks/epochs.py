@@ -57,7 +57,7 @@ class Plan:
 
     sets: tuple[str, ...] = SETS
     n_splits: int = 6
-    most_rows: int = 2000
+    most_rows: int = 1500
     twins: tuple[str, ...] = ("diabetes", "boston", "concrete", "yacht")
     n_simulations: int = 20
 
@@ -96,26 +96,59 @@ def main() -> int:
         plan = replace(plan, n_splits=arguments.splits)
     if arguments.rows:
         plan = replace(plan, most_rows=arguments.rows)
-    start, fits = time.monotonic(), []
-    for fit in measured_fits(plan):
-        fits.append(fit)
-        say(
-            f"{fit.table} {fit.split} {fit.contender}: {fit.epochs} epochs, {fit.seconds:.1f} CPU s"
-        )
-    twins = [row for name in plan.twins for row in twin_rows(name, plan)]
-    made = provenance() | {"quick": arguments.quick, "seconds": round(time.monotonic() - start)}
+    made = provenance() | {"quick": arguments.quick}
+    kept = Kept.read(arguments.kept)
+    fits = list(measured_fits(plan, kept))
+    twins = [row for name in plan.twins for row in kept.twin(name, plan)]
     page = as_page(plan, fits, twins, made)
     print(page)
     if arguments.output is not None:
         arguments.output.write_text(page)
-    if arguments.json is not None:
-        everything = {"provenance": made, "fits": [asdict(f) for f in fits], "twins": twins}
-        arguments.json.write_text(json.dumps(everything, indent=1) + "\n")
     return 0
 
 
-def measured_fits(plan: Plan) -> Iterator[Measured]:
-    """Every contender on every split of every table; all splits of all tables, then the next."""
+class Kept:
+    """What has been measured, in a file if there is one: a run that was stopped goes on."""
+
+    def __init__(self, path: Path | None, fits: list[Measured], twins: dict[str, Any]) -> None:
+        self.path, self.fits, self.twins = path, fits, twins
+
+    @classmethod
+    def read(cls, path: Path | None) -> "Kept":
+        """What an earlier run left."""
+        if path is None or not path.exists():
+            return cls(path, [], {})
+        said = json.loads(path.read_text())
+        return cls(path, [Measured(**fit) for fit in said["fits"]], said["twins"])
+
+    def write(self) -> None:
+        """All of it."""
+        if self.path is not None:
+            said = {"fits": [asdict(fit) for fit in self.fits], "twins": self.twins}
+            self.path.write_text(json.dumps(said, indent=1) + "\n")
+
+    def fit(self, name: str, split: int, contender: str, parts: Sequence[np.ndarray]) -> Measured:
+        """One fit, if it is not here already."""
+        for fit in self.fits:
+            if (fit.table, fit.split, fit.contender) == (name, split, contender):
+                return fit
+        fit = measured(name, split, contender, *parts)
+        say(f"{name} {split} {contender}: {fit.epochs} epochs, {fit.seconds:.1f} CPU s")
+        self.fits.append(fit)
+        self.write()
+        return fit
+
+    def twin(self, name: str, plan: Plan) -> list[dict[str, Any]]:
+        """One twin, if it is not here already."""
+        if name not in self.twins:
+            self.twins[name] = twin_rows(name, plan)
+            self.write()
+        rows: list[dict[str, Any]] = self.twins[name]
+        return rows
+
+
+def measured_fits(plan: Plan, kept: Kept) -> Iterator[Measured]:
+    """Every contender on the first split of every table, then on the second."""
     warm = set()
     for split in range(plan.n_splits):
         for name in plan.sets:
@@ -125,7 +158,7 @@ def measured_fits(plan: Plan) -> Iterator[Measured]:
                 fitted("2", parts[0], parts[2], split)
                 warm.add(name)
             for contender in (PAPER, AUTO, FORMULA):
-                yield measured(name, split, contender, *parts)
+                yield kept.fit(name, split, contender, parts)
 
 
 def thinned(name: str, most_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -253,7 +286,7 @@ def as_page(
         f"{'Quick run, numbers mean nothing. ' if made['quick'] else ''}"
         f"{plan.n_splits} splits of each set, sets thinned to {plan.most_rows} rows, "
         f"{plan.n_simulations} simulations; {made['cpu']}, {made['cores']} cores; commit "
-        f"{made['commit']}; {made['date']}; {made['seconds']} s; {versions}."
+        f"{made['commit']}; {made['date']}; {versions}."
     )
     return "\n".join(parts) + "\n"
 
@@ -329,7 +362,9 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--splits", type=int, help="random splits of each table")
     parser.add_argument("--rows", type=int, help="thin longer tables to this many rows")
     parser.add_argument("-o", "--output", type=Path, help="also write the tables to a file")
-    parser.add_argument("--json", type=Path, help="also write all numbers to a file")
+    parser.add_argument(
+        "--kept", type=Path, help="a file for all numbers: a run that was stopped goes on from it"
+    )
     return parser.parse_args(words)
 
 

@@ -2,18 +2,16 @@
 
     python benchmarks/stream.py [--rows 10000000] [-o results/stream.md]
 
-A model is fitted to a small table of 13 columns, ten of them numbers, one with holes, a category and
-a date. A Parquet file of many rows is written to a temporary folder, and `confide predict` reads it
+A model is fitted to a small table of 13 columns: ten of numbers, one with holes, a category and a
+date. A Parquet file of many rows is written to a temporary folder, and `confide predict` reads it
 and writes its predictions to Parquet and to CSV, each in a process of its own whose peak memory is
 taken. Beside it, in one process, the same model is called on arrays of encoded rows in memory:
 `get_prediction` and both kinds of intervals, block by block. A ratio of rates is what counts.
 """
 
 import argparse
-import json
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile

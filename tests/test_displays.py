@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from artists import band, bars, lines, named, words
 from matplotlib import pyplot as plt
@@ -196,6 +197,15 @@ def test_intervals_are_sorted_by_prediction_at_the_level_asked_for(prediction, a
     assert "50 % prediction interval" in words(again.ax_)
 
 
+@pytest.mark.parametrize("series", [pd.Series, pl.Series])
+def test_the_vertical_axis_has_the_name_of_the_targets(prediction, ax, series):
+    IntervalsDisplay.from_prediction(prediction, y=pd.Series(Y), ax=ax)
+    assert ax.get_ylabel() == ""
+    y = pd.Series(Y, name="price") if series is pd.Series else pl.Series("price", Y)
+    IntervalsDisplay.from_prediction(prediction, y=y, ax=ax)
+    assert ax.get_ylabel() == "price"
+
+
 @pytest.mark.parametrize("kind", ["confidence", "prediction"])
 def test_one_kind_alone(prediction, ax, kind):
     IntervalsDisplay.from_prediction(prediction, kind=kind, ax=ax)
@@ -235,7 +245,7 @@ def test_against_the_only_feature_intervals_are_bands(prediction, frame, ax):
 
 
 @pytest.mark.parametrize("feature", [-4, 1, "town"])
-@pytest.mark.parametrize("form", [pd.DataFrame, pl.from_pandas])
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
 def test_against_text_rows_stand_in_their_category_by_prediction(
     prediction, frame, ax, form, feature
 ):
@@ -251,7 +261,7 @@ def test_against_text_rows_stand_in_their_category_by_prediction(
     assert ax.get_xlabel() == "town"
 
 
-@pytest.mark.parametrize("form", [pd.DataFrame, pl.from_pandas])
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
 def test_against_dates_the_axis_is_of_dates(prediction, frame, ax, form):
     IntervalsDisplay.from_prediction(prediction, form(frame), feature="day", ax=ax)
     position, ends = lines(ax, "95 % prediction interval")
@@ -384,6 +394,11 @@ def test_columns_may_share_a_name():
 def test_a_feature_that_is_none_is_refused(prediction, frame, form, feature, message):
     with pytest.raises(ValueError, match=message):
         IntervalsDisplay.from_prediction(prediction, form(frame), feature=feature)
+
+
+def test_a_feature_of_a_list_of_numbers_is_refused(prediction):
+    with pytest.raises(ValueError, match=r"rows and features, got shape \(8,\)\. Pass the rows"):
+        IntervalsDisplay.from_prediction(prediction, Y, feature=0)
 
 
 def test_a_feature_needs_the_rows(prediction):
@@ -619,6 +634,12 @@ def test_novelty_is_counted_in_twenty_bins_and_against_the_threshold(ax):
     assert [bar.get_y() for bar in others] == heights[0].tolist()
     assert named(ax.get_lines(), "if none were novel").get_ydata() == [5, 5]
     assert ax.get_xlabel() == "novelty p-value of a row"
+
+
+def test_rows_are_marked_as_novel_that_a_prediction_flags(ax):
+    prediction = predicted(np.zeros(4), novelty=np.array([0.002, 0.01, 0.02, 0.5]))
+    NoveltyDisplay.from_prediction(prediction, ax=ax)
+    assert sum(bar.get_height() for bar in ax.containers[0]) == prediction.is_novel.sum() == 1
 
 
 def test_a_prediction_without_novelty_is_refused(prediction, ax):

@@ -245,6 +245,7 @@ def test_an_offset_is_read_on_the_clock_of_utc():
         pl.Series([1, None, 3], dtype=pl.UInt8),
         pl.Series([1.0, float("nan"), 3.0]),
         pl.Series([1, None, 3]).cast(pl.Decimal(10, 2)),
+        pl.Series([1, None, 3], dtype=pl.Int128),
         pa.array([1, None, 3], pa.int16()),
         pa.array([1, None, 3], pa.float16()),
         pa.array([Decimal(1), None, Decimal(3)]),
@@ -265,6 +266,18 @@ def test_every_type_of_number_is_one(column):
     assert Encoder.fit(table).columns[0].kind == "number"
 
 
+@each_library
+def test_whole_numbers_with_more_digits_than_floats_are_rounded(library):
+    many = 2**60 + 1
+    assert encoded(library({"a": [many, -many, 1]})) == {"a": [2.0**60, -(2.0**60), 1]}
+
+
+@each_library
+def test_dates_may_be_as_far_as_dates_go(library):
+    days = [dt.date(1, 1, 1), dt.date(1970, 1, 1), dt.date(9999, 12, 31)]
+    assert encoded(library({"a": days}))["a: days"] == [-719_162, 0, 2_932_896]
+
+
 TEXT = ["x", None, "y"] * 5
 
 
@@ -280,7 +293,12 @@ TEXT = ["x", None, "y"] * 5
     ]
     + [
         pa.table({"a": pa.array(TEXT, dtype)})
-        for dtype in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()))
+        for dtype in (
+            pa.string(),
+            pa.large_string(),
+            pa.string_view(),
+            pa.dictionary(pa.int32(), pa.string()),
+        )
     ],
 )
 def test_every_type_of_text_is_a_category(table):
@@ -537,7 +555,8 @@ def test_columns_of_no_use_are_left_out_with_the_reason():
     assert (
         left_out_reason(identifiers) == "it is text with 20 different values, none of them common"
     )
-    assert left_out_reason(["yes"] * 19 + ["no"]) == "nearly all its values are 'yes'"
+    assert left_out_reason(["yes"] * 19 + ["no"]) == "all but 1 of its values are 'yes'"
+    assert left_out_reason(["yes"] * 20) == "all of its values are 'yes'"
     assert left_out_reason([None] * 20) == "all its values are missing"
     assert left_out_reason([float("nan")] * 20) == "all its values are missing"
     decimals = [f"{i},5 " for i in range(20)]

@@ -15,7 +15,6 @@ from confide import (
     NoSuchIntervalError,
 )
 from confide.explanation import Decay, Explanation
-from confide.laboratory import measured_decay
 from confide.methods.bootstrapped_deep_ensemble import member_means
 from confide.prediction import Prediction
 from confide.simulate import Sine
@@ -280,52 +279,19 @@ def test_more_members_of_real_networks_do_what_is_forecast(small):
 # --- the decay ------------------------------------------------------------------------------------
 
 
-class LeastSquares(DeepEnsembleRegressor):
-    """Whose variances are those of theory: classical 1 / N, and random training 1 / sqrt(N)."""
-
-    def fit(self, X, y):
-        self.n_rows_ = len(y)
-        return self
-
-    def get_prediction(self, X):
-        ones = np.ones(len(X))
-        classical, optimisation = 3 / self.n_rows_ * ones, ones / np.sqrt(self.n_rows_)
-        nothing = Law.normal(0 * ones, ones)
-        return Prediction(
-            ones, ones, classical, nothing, nothing, classical, optimisation, self.n_members
-        )
-
-
-def test_the_measured_decay_is_that_of_the_variances():
-    X, y = np.zeros((100, 1)), np.zeros(100)
-    decay = measured_decay(LeastSquares(), X, y)
-    assert decay == pytest.approx((1.0, 0.0, 0.5, 0.0), abs=1e-12)
-
-
-def test_the_decay_of_networks_is_measured_on_ones_own_data(data, small):
-    model = BootstrappedDeepEnsembleRegressor(**small)
-    decay = measured_decay(model, *data, n_splits=2)
-    assert np.isfinite(decay).all()
-    assert not hasattr(model, "fitted_")
-    assert decay == measured_decay(model, *data, n_splits=2)
-    assert decay != measured_decay(model, *data, n_splits=2, random_state=1)
-
-
-def test_a_decay_without_a_classical_variance_is_refused(data, small):
-    with pytest.raises(NoSuchIntervalError, match="DeepEnsembleRegressor does not estimate it"):
-        measured_decay(DeepEnsembleRegressor(**small), *data)
-
-
-def test_a_decay_from_one_repetition_is_refused(data):
-    with pytest.raises(ValueError, match="`n_splits` must be at least 2, got 1"):
-        measured_decay(LeastSquares(), *data, n_splits=1)
-
-
-@pytest.mark.parametrize("decay", [-0.1, np.nan, "fast", True, Decay(0.5, -0.1), (0.5, 0.1)])
+@pytest.mark.parametrize(
+    "decay",
+    [np.inf, np.nan, "fast", True, Decay(0.5, -0.1), Decay(0.5, 0.1, 0.3, -0.1), (0.5, 0.1)],
+)
 def test_a_decay_that_is_none_is_refused(bootstrapped, data, decay):
     prediction = bootstrapped.get_prediction(data[0])
     with pytest.raises(ValueError, match=r"`decay` must be the exponent a .* Pass for example 0.5"):
         prediction.explain(decay=decay)
+
+
+def test_a_variance_may_grow_with_rows(bootstrapped, data):
+    explanation = bootstrapped.get_prediction(data[0]).explain(decay=Decay(-0.5, 0.1, -0.5, 0.1))
+    assert (factors(explanation, "rows") > 1).all()
 
 
 def test_a_number_is_the_exponent_of_the_classical_variance(bootstrapped, data):

@@ -17,7 +17,7 @@ from confide import (
     coverage_check,
 )
 from confide.laboratory import CoverageReport, MapieAdapter, simulated_answers
-from confide.laboratory.report import Coverage
+from confide.laboratory.report import Coverage, WorstStretch
 from confide.simulate import NOISE_LAWS, Truth
 
 SMALL = {"hidden_layer_sizes": (4,), "max_epochs": 6, "learning_rate": 0.05}
@@ -269,6 +269,25 @@ def test_names_of_columns_reach_the_report(line):
     assert len(found.X_test) == 12
 
 
+@pytest.mark.parametrize("truth", ["random_forest", "network"])
+def test_a_table_with_categories_is_judged_by_the_numbers_that_it_becomes(line, truth):
+    X, y = line
+    frame = pd.DataFrame({"speed": X[:, 0], "road": ["wet", "dry", None] * 20})
+    mapie = SplitConformalRegressor(LinearRegression(), 0.8, prefit=False)
+    found = coverage_check(
+        {"ours": DeepEnsembleRegressor(**SMALL), "theirs": mapie},
+        frame,
+        y,
+        n_simulations=2,
+        truth=truth,
+        random_state=0,
+    )
+    assert found.feature_names == ("speed", "road=dry", "road=wet", "road is missing")
+    assert found.X_test.shape == (12, 4)
+    np.testing.assert_array_equal(found.X_test[:, 1:].sum(axis=1), 1)
+    assert {c.estimator for c in found.coverages} == {"ours", "theirs"}
+
+
 def test_progress_is_shown_where_asked_for(line, capsys):
     coverage_check(DeepEnsembleRegressor(**SMALL), *line, n_simulations=2, verbose=True)
     assert "DeepEnsembleRegressor, 2 simulations: 100 %" in capsys.readouterr().err
@@ -461,3 +480,17 @@ def test_unknown_method_is_answered_with_the_nearest():
 
     with pytest.raises(ValueError, match=r"no method 'naive_bootsrap'.*'naive_bootstrap'"):
         REGISTRY["naive_bootsrap"]
+
+
+def test_a_stretch_of_dates_is_said_in_dates_and_waves_are_not_named():
+    frame = pd.DataFrame(
+        {"when": pd.date_range("2024-01-01", periods=400), "x": np.tile([0.0, 1.0], 200)}
+    )
+    generator = np.random.default_rng(0)
+    y = np.arange(400) / 100 + generator.normal(size=400)
+    small = BootstrappedDeepEnsembleRegressor(n_members=2, hidden_layer_sizes=(4,), max_epochs=2)
+    report = coverage_check(small, frame, y, n_simulations=2, random_state=0)
+    assert {"when: year (sine)", "when: days"} < set(report.feature_names)
+    assert all(report.worst(each).feature in {"when", "x"} for each in report.coverages)
+    dated = WorstStretch("when", 19723.0, 19724.5, 0.5, is_date=True)
+    assert str(dated) == "when is above 2024-01-01 and at most 2024-01-02"

@@ -46,6 +46,11 @@ def of_text(text, tmp_path):
     return read_table(as_csv(text, tmp_path)).to_pydict()
 
 
+def refused(path, words):
+    with pytest.raises(TableFileError, match=words):
+        read_table(path)
+
+
 class Stdin:
     """Standard input that gives a few bytes at a time, as a pipe does."""
 
@@ -100,6 +105,7 @@ def test_columns_named_as_a_format_starts_are_text(tmp_path):
     assert of_text("BZh9,ORC\n1,2\n", tmp_path) == {"BZh9": [1], "ORC": [2]}
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are Unix's")
 def test_a_named_pipe_is_read_once(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -265,6 +271,14 @@ def test_types_that_are_asked_for(ending, tmp_path):
         list(read_blocks(path, types={"n": pa.list_(pa.int8())}))
 
 
+@pytest.mark.parametrize("at", range(5))
+def test_the_first_value_that_does_not_fit_is_found(at, tmp_path):
+    path = tmp_path / "table.parquet"
+    write_blocks([pa.table({"text": ["1"] * at + ["x"] + ["y"] * (4 - at)})], path)
+    with pytest.raises(TableFileError, match=f"row {at + 1}, column 'text': 'x'"):
+        read_table(path, types={"text": pa.float64()})
+
+
 def test_row_labels_of_pandas_and_metadata_are_left_out(tmp_path):
     frame = TABLE.to_pandas().iloc[[2, 0, 1]]
     path = tmp_path / "table.parquet"
@@ -285,12 +299,42 @@ def test_extension_types_are_what_they_are_kept_as(ending, tmp_path):
     assert TableFile(path).schema.types == [pa.binary(16)]
 
 
+# Memory
+
+
+def peak_bytes(blocks):
+    """The most that Arrow holds at the time of a block, which itself is dropped."""
+    before, peak = pa.total_allocated_bytes(), 0
+    for _ in blocks:
+        peak = max(peak, pa.total_allocated_bytes() - before)
+    return peak
+
+
+def test_a_giant_row_group_is_read_page_by_page(tmp_path):
+    path = tmp_path / "table.parquet"
+    x = np.random.default_rng(0).normal(size=2**20)
+    pq.write_table(pa.table({"x": x, "y": x}), path, row_group_size=2**20)
+    # 16 MiB in one row group. A column has a buffer and pages of 1 MiB, compressed and not, and
+    # the block: less than 4 MiB for both.
+    assert peak_bytes(read_blocks(path, 4096)) < 8 * 2**20
+
+
+def test_a_giant_batch_is_not_copied(tmp_path):
+    path = tmp_path / "table.arrow"
+    write_blocks([pa.table({"x": np.zeros(2**20)})], path)
+    assert peak_bytes(read_blocks(path, 4096)) < 2**20
+
+
+def test_a_gzip_bomb_is_read_in_bounded_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(separated, "BLOCK_BYTES", 2**14)
+    rows = as_csv(gzip.compress(b"a,b\n" + b"1,2\n" * 2**21), tmp_path, "rows.csv.gz")
+    # 32 MiB as a table, against fifty blocks of 16 KiB.
+    assert peak_bytes(read_blocks(rows, 4096)) < 4 * 2**20
+    line = as_csv(gzip.compress(b"a,b\n" + b"0" * 2**25), tmp_path, "line.csv.gz")
+    refused(line, "a line of more than")
+
+
 # Bad files
-
-
-def refused(path, words):
-    with pytest.raises(TableFileError, match=words):
-        read_table(path)
 
 
 def test_a_file_that_is_not_there(tmp_path):
@@ -320,7 +364,9 @@ def test_the_keyboard_is_no_table(monkeypatch):
     refused("-", "Standard input is the keyboard")
 
 
-@pytest.mark.parametrize("content", ["", "\n \n", "\n" * 10_000, "\ufeff", gzip.compress(b"")])
+@pytest.mark.parametrize(
+    "content", ["", "\n \n", "\n" * 10_000, "\ufeff", gzip.compress(b"", mtime=0)]
+)
 def test_an_empty_file(content, tmp_path):
     refused(as_csv(content, tmp_path), "is empty. A table with a header line is needed")
 
@@ -372,9 +418,29 @@ def test_a_giant_line(tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_a_quote_that_is_never_closed(tmp_path):
+def test_a_quote_that_is_not_closed_for_long(tmp_path):
     path = as_csv("a,b\n" + "1,2\n" * 50 + '1,"2\n' + "1,2\n" * 100, tmp_path)
-    refused(path, "quotation mark that is never closed")
+    refused(path, "row of more than .* Is there a quotation mark that is never closed")
+
+
+def test_a_quote_that_is_never_closed(tmp_path):
+    rows = "1,2\n" * 50_000  # longer than a field may be for the csv module
+    refused(as_csv(f'a,b\n1,2\n1,"2\n{rows}', tmp_path), "line 3: a quotation mark that is never")
+    refused(as_csv(f'a,b\n{rows}"1","2', tmp_path), "line 50002: a quotation mark that is never")
+    refused(as_csv(f'a,"b\n{rows}', tmp_path), "line 1: a quotation mark that is never closed")
+
+
+def test_marks_inside_fields_are_marks(tmp_path):
+    assert of_text('a,b\n5" pipe,2\n"7 ""x""",3\n', tmp_path)["a"] == ['5" pipe', '7 "x"']
+    long = "z" * 200_000
+    assert of_text(f'a,b\n1,"{long}"\n', tmp_path) == {"a": [1], "b": [long]}
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_start_that_ends_inside_quotes(tmp_path):
+    fields = "".join(f'{i},"x\n\ny"\n' for i in range(10, 100))
+    for width in range(1, 12):
+        assert read_table(as_csv("a" * width + ",b\n" + fields, tmp_path)).num_rows == 90
 
 
 def test_decimal_commas(tmp_path):
@@ -415,10 +481,23 @@ class Bomb:
         (b"%PDF-1.4\n\x00", "is a PDF"),
         (bytes(257) + b"ustar\x00", "is a tar archive"),
         (b"\x89PNG\r\n\x1a\n\0\0", "is not UTF-8 text"),
-    ],
+    ],  # Archives have the time in them, and names of tests must not.
+    ids=lambda value: value if isinstance(value, str) else "file",
 )
 def test_files_of_other_kinds_are_named(content, words, tmp_path):
     refused(as_csv(content, tmp_path), words)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow", ".arrows"])
+def test_code_that_a_type_brings_along_is_not_run(ending, tmp_path):
+    brought = {
+        "ARROW:extension:name": "arrow.py_extension_type",
+        "ARROW:extension:metadata": pickle.dumps(Bomb()),
+    }
+    schema = pa.schema([pa.field("x", pa.int64(), metadata=brought)])
+    path = tmp_path / f"table{ending}"
+    write_blocks([pa.table({"x": [1]}, schema=schema)], path)
+    assert read_table(path).to_pydict() == {"x": [1]}
 
 
 def test_a_database_is_named(tmp_path):
@@ -479,6 +558,12 @@ def test_json_has_no_word_for_what_is_not_finite(tmp_path):
     assert lines[0] == '{"x": null, "é": "1970-01-02"}'
     assert json.loads(lines[1]) == {"x": None, "é": "1970-01-03"}
     assert json.loads(lines[2]) == {"x": 0.1, "é": None}
+
+
+def test_no_block_is_nothing_to_write(tmp_path):
+    with pytest.raises(ValueError, match="no block to write"):
+        write_blocks([], tmp_path / "table.csv")
+    assert not list(tmp_path.iterdir())
 
 
 def test_batches_are_as_good_as_tables(tmp_path):
@@ -563,6 +648,7 @@ def test_atomic_files_are_not_there_until_whole(tmp_path):
         file.write(b"content")
         assert not path.exists()
     assert path.read_bytes() == b"content"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):

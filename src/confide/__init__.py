@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from confide.compilation import enable_compilation_cache
-    from confide.errors import ModelFileError, NoSuchIntervalError
+    from confide.errors import (
+        LeftOutColumnWarning,
+        ModelFileError,
+        NoSuchIntervalError,
+        UnseenValueWarning,
+    )
     from confide.estimators import (
         BootstrappedDeepEnsembleRegressor,
         ConcreteDropoutRegressor,
@@ -32,6 +37,7 @@ __all__ = [
     "CoverageReport",
     "DeepEnsembleRegressor",
     "Explanation",
+    "LeftOutColumnWarning",
     "ModelFileError",
     "NaiveBootstrapRegressor",
     "NoSuchIntervalError",
@@ -39,6 +45,7 @@ __all__ = [
     "Prediction",
     "QualityDrivenEnsembleRegressor",
     "TrainingDivergedError",
+    "UnseenValueWarning",
     "__version__",
     "coverage_check",
     "enable_compilation_cache",
@@ -48,7 +55,12 @@ __all__ = [
 
 _HOMES = {
     "compilation": ["enable_compilation_cache"],
-    "errors": ["ModelFileError", "NoSuchIntervalError"],
+    "errors": [
+        "LeftOutColumnWarning",
+        "ModelFileError",
+        "NoSuchIntervalError",
+        "UnseenValueWarning",
+    ],
     "estimators": [
         "BootstrappedDeepEnsembleRegressor",
         "ConcreteDropoutRegressor",

@@ -30,11 +30,12 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     check_folder(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex}")
     try:
-        with said_if_full(path), temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        with said_if_full(path):
+            with temporary.open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -67,8 +68,8 @@ def said_if_full(path: Path | str) -> Iterator[None]:
         if error.errno not in NO_ROOM:
             raise
         full = NoRoomError(
-            f"There is no room left to write {path}, and no part of it was kept. Free some, or "
-            "name a file on another disk."
+            f"There is no room left to write {path} ({error.strerror}), and no part of it was "
+            "kept. Free some, or name a file on another disk."
         )
         full.errno = error.errno
         raise full from error

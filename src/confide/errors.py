@@ -2,7 +2,7 @@
 
 import difflib
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeGuard
 
 
@@ -45,12 +45,12 @@ class UnseenValueWarning(UserWarning):
         unseen: for each column that has some, how often each value came; None counts missing ones.
     """
 
-    def __init__(self, message: str, unseen: dict[str, dict[str | None, int]]) -> None:
-        super().__init__(message)
+    def __init__(self, unseen: Mapping[str, Mapping[str | None, int]]) -> None:
+        super().__init__(_unseen_in_words(unseen))
         self.unseen = unseen
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.args[0], self.unseen)
+        return type(self), (self.unseen,)
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -68,3 +68,20 @@ def listed(names: Sequence[str], most: int = 15) -> str:
     """Names for a message, not all of a long list."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(repr(name) for name in names[:most]) + more
+
+
+def _unseen_in_words(unseen: Mapping[str, Mapping[str | None, int]], most: int = 5) -> str:
+    columns = []
+    for column, counts in unseen.items():
+        sorted_ = sorted(counts.items(), key=lambda item: -item[1])
+        words = [
+            f"{'missing' if value is None else repr(value)} ({n:,} row{'s' * (n > 1)})"
+            for value, n in sorted_[:most]
+        ]
+        rest = [f"{len(sorted_) - most} more"] if len(sorted_) > most else []
+        columns.append(f"{column}: {', '.join(words + rest)}")
+    return (
+        f"Values that the training data did not have. {'; '.join(columns)}. Such categories count "
+        "as none of the known ones, and missing numbers as the median: trust the intervals of "
+        "these rows less."
+    )

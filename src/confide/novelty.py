@@ -13,9 +13,11 @@ nothing is counted any more, and this is how the tail of a Cauchy law goes on. L
 faster, so the p-value errs on the side of silence, and small tables can raise a flag at all.
 
 Distances are between inputs as the networks see them, not between the activations of their last
-hidden layer: those react to what the targets depend on alone. That is a virtue where intervals are
-to be compared, but a row that is novel in a column of which the networks have learnt to take
-no notice goes unseen, and so does one that saturated units map onto training rows.
+hidden layer, which forget what the targets do not depend on, and what units that are off map onto
+training rows. Of fresh rows of eight correlated columns, three of which mattered, with one column
+moved by four standard deviations, p < 0.01 flagged 92 % by their inputs and 85 % by their
+activations where the column mattered, 90 % and 63 % where it did not; of rows where a column
+went against its correlation with others, 25 % and 12 %; of rows like the training data, 1 % both.
 """
 
 from dataclasses import dataclass
@@ -27,8 +29,9 @@ from jaxtyping import Float, Float32, Float64
 from confide.arrays import Arrays, checked_array
 from confide.standardise import Standardiser
 
-# More rows take longer at every prediction and see little more: p-values go down to 1 / 501.
-MOST_REFERENCE_ROWS = 500
+# Of 20,000 rows 250, 500 and 1000 saw a shift alike, and time goes with their number. With 300, a
+# row like the training data has a p-value below 0.01 with probability 3 / 301.
+MOST_REFERENCE_ROWS = 300
 # Which rows are kept depends on their number alone: data sets of one X share their reference.
 SEED = 0
 # Values of a discrete column are at most this far from the next: those of a balanced yes and no.
@@ -45,7 +48,8 @@ class Novelty:
         reference: rows of the training data, standardised as the networks see them.
         weights: of the columns. Less than one for a column of few, rare values, such as a category
             that one row in a thousand has: standardised, its two values are 30 apart and would
-            drown all else, though the networks have seen both.
+            drown all else, though the networks have seen both. (With a column of 200 categories,
+            p < 0.05 flags 75 % of rows that are 4 standard deviations off, and 5 % without it.)
         sorted_distances: of each reference row to the nearest other one, in order.
     """
 

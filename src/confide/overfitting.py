@@ -7,7 +7,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from confide.errors import NoSuchIntervalError
-from confide.prediction import Prediction
+from confide.prediction import Prediction, checked_targets
 
 Row = Float64[np.ndarray, " row"]
 
@@ -20,10 +20,13 @@ LARGEST_INFLATION = 2.0
 BEYOND_CHANCE = 2.0
 SILENT = "No sign of overfitting."
 FOLLOWED = (
-    "The networks follow the noise of their training rows: confidence and prediction intervals may "
-    "be too narrow."
+    "The networks {follow} the noise of their training rows, so confidence and prediction "
+    "intervals may be too narrow."
 )
-WHAT_TO_DO = "Try fewer epochs, a smaller network, a larger `l2_penalty`, or more rows."
+WHAT_TO_DO = (
+    "Try fewer epochs (`max_epochs='auto'` chooses them), a smaller network, a larger "
+    "`l2_penalty`, or more rows."
+)
 UNLESS = "Where the target has hardly any noise this sign deceives: check with held-out rows."
 LITTLE_NOISE = "The last says little where the target has hardly any noise."
 
@@ -33,52 +36,68 @@ class OverfittingCheck:
     """Whether networks follow the noise of their training rows, and how that was seen.
 
     Attributes:
-        ratio: mean over the training rows of classical over aleatoric variance.
+        ratio: mean over the training rows of classical over aleatoric variance, or None where the
+            method does not estimate them.
         n_rows: the number of training rows.
         inflation: mean squared residual of held-out rows over that of the training rows, or None
             where none were given.
         inflation_se: its standard error.
     """
 
-    ratio: float
+    ratio: float | None
     n_rows: int
     inflation: float | None = None
     inflation_se: float | None = None
 
     @property
-    def effective_parameters(self) -> float:
+    def effective_parameters(self) -> float | None:
         """How many rows' worth of noise the fit follows: the ratio times the number of rows."""
-        return self.ratio * self.n_rows
+        return None if self.ratio is None else self.ratio * self.n_rows
 
     @property
     def fires(self) -> bool:
         """Whether to warn: held-out rows decide where there are some, else the ratio."""
         if self.inflation is None or self.inflation_se is None:
-            return self.ratio >= LARGEST_RATIO
+            return self._high
         surely_larger = self.inflation - BEYOND_CHANCE * self.inflation_se > 1
         return self.inflation >= LARGEST_INFLATION and surely_larger
 
     @property
     def reason(self) -> str:
         """What is seen and what to do, in words."""
-        high = self.ratio >= LARGEST_RATIO
-        ratio = (
-            f"At the {self.n_rows} training rows the variance due to finite data is on average "
-            f"{self.ratio:.2g} times that of the noise."
-        )
-        if self.inflation is None:
-            return f"{FOLLOWED} {ratio} {WHAT_TO_DO} {UNLESS}" if high else f"{SILENT} {ratio}"
-        squares = (
-            f"Squared residuals of held-out rows are {self.inflation:.2g} ± "
-            f"{self.inflation_se:.1g} times those of the training rows."
-        )
-        if self.fires:
-            return f"{FOLLOWED} {squares} {ratio} {WHAT_TO_DO}"
-        return f"{SILENT} {squares} {ratio}" + (f" {LITTLE_NOISE}" if high else "")
+        seen = (self._of_held_out(), self._of_ratio())
+        said: tuple[str | None, ...]
+        if self.inflation is None and self.fires:
+            said = (FOLLOWED.format(follow="seem to follow"), *seen, WHAT_TO_DO, UNLESS)
+        elif self.fires:
+            said = (FOLLOWED.format(follow="follow"), *seen, WHAT_TO_DO)
+        else:
+            said = (SILENT, *seen, LITTLE_NOISE if self._high else None)
+        return " ".join(each for each in said if each)
 
     def __str__(self) -> str:
         """In words."""
         return self.reason
+
+    @property
+    def _high(self) -> bool:
+        return self.ratio is not None and self.ratio >= LARGEST_RATIO
+
+    def _of_ratio(self) -> str | None:
+        if self.ratio is None:
+            return None
+        return (
+            f"At the {self.n_rows} training rows the variance due to finite data is on average "
+            f"{self.ratio:.2g} times that of the noise."
+        )
+
+    def _of_held_out(self) -> str | None:
+        if self.inflation is None:
+            return None
+        return (
+            f"Squared residuals of held-out rows are {self.inflation:.2g} ± "
+            f"{self.inflation_se:.1g} times those of the training rows."
+        )
 
 
 def overfitting_check(
@@ -107,41 +126,41 @@ def overfitting_check(
         y_held_out: their targets.
 
     Raises:
-        NoSuchIntervalError: the method does not estimate the classical variance.
+        NoSuchIntervalError: there are no held-out rows, and the method does not estimate the
+            classical variance.
     """
-    if training.classical_variance is None or training.aleatoric_variance is None:
-        raise NoSuchIntervalError(
-            "The overfitting check needs the variance that is due to finite data, and this method "
-            "does not estimate it. Use BootstrappedDeepEnsembleRegressor."
-        )
-    ratio = float(np.mean(_over(training.classical_variance, training.aleatoric_variance)))
     given = [each is not None for each in (y_train, held_out, y_held_out)]
-    if not any(given):
-        return OverfittingCheck(ratio, len(training))
-    if not all(given):
+    if any(given) and not all(given):
         raise ValueError(
             "Held-out rows need all of `y_train`, `held_out` and `y_held_out`. Pass the three, or "
             "none of them."
         )
+    ratio = _ratio(training)
+    if held_out is None:
+        if ratio is None:
+            raise NoSuchIntervalError(
+                "Without held-out rows the overfitting check needs the variance that is due to "
+                "finite data, and this method does not estimate it. Pass held-out rows, or use "
+                "BootstrappedDeepEnsembleRegressor."
+            )
+        return OverfittingCheck(ratio, len(training))
     inside = _squares(training, y_train, "y_train")
-    outside = _squares(held_out, y_held_out, "y_held_out")  # type: ignore[arg-type]
-    inflation, error = _quotient_of_means(outside, inside)
-    return OverfittingCheck(ratio, len(training), inflation, error)
+    outside = _squares(held_out, y_held_out, "y_held_out")
+    return OverfittingCheck(ratio, len(training), *_quotient_of_means(outside, inside))
 
 
-def _over(classical: Row, aleatoric: Row) -> Row:
-    """Their quotient; where neither is anything, nothing is followed."""
-    with np.errstate(divide="ignore"):  # all of no noise is followed: infinitely much
-        return np.divide(classical, aleatoric, out=np.zeros_like(classical), where=classical > 0)
+def _ratio(training: Prediction) -> float | None:
+    classical, aleatoric = training.classical_variance, training.aleatoric_variance
+    if classical is None or aleatoric is None:
+        return None
+    # Where nothing shifts nothing is followed; of no noise, infinitely much.
+    with np.errstate(divide="ignore"):
+        ratios = np.divide(classical, aleatoric, out=np.zeros_like(classical), where=classical > 0)
+    return float(ratios.mean())
 
 
 def _squares(prediction: Prediction, y: ArrayLike | None, name: str) -> Row:
-    targets = np.asarray(y, np.float64)
-    if targets.shape != (len(prediction),):
-        raise ValueError(
-            f"`{name}` must have one target for each of the {len(prediction)} predicted rows, got "
-            f"shape {targets.shape}. Predict the rows that the targets belong to."
-        )
+    targets = checked_targets(np.asarray(y), len(prediction))
     if len(targets) < 2:
         raise ValueError(f"`{name}` must have at least two rows, got {len(targets)}. Pass more.")
     return (targets - prediction.mean) ** 2

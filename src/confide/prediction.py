@@ -126,8 +126,7 @@ class Prediction:
         Args:
             confidence_level: level of the intervals whose widths are forecast.
             decay: how the variances fall as rows are added, `N^-a`: the exponent of the classical
-                variance, or a `Decay`, such as `confide.laboratory.measured_decay` gives; None for
-                what was measured on a benchmark set.
+                variance, or a `Decay` with errors; None for what was measured on simulated truths.
 
         Raises:
             NoSuchIntervalError: the method has no variances, or is a single network.

@@ -1,8 +1,9 @@
 """A progress bar for long work: on standard error, only where it is asked for."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from confide.learners import Progress
 
@@ -61,3 +62,31 @@ def rescaled(progress: Progress | None, total: int, told: int) -> Progress | Non
             progress(told * done // total - told * before // total)
 
     return advance
+
+
+@contextmanager
+def row_counter(
+    description: str, *, shown: bool
+) -> "Iterator[Callable[[Iterable[Any]], Iterator[Any]]]":
+    """Counts the rows of tables that pass through, on standard error where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}: {task.completed:,} rows"),
+        TimeElapsedColumn(),
+    )
+    with RichProgress(
+        *columns, console=console, disable=not (shown and console.is_terminal)
+    ) as bar:
+        task = bar.add_task(description, total=None)
+
+        def counted(tables: Iterable[Any]) -> Iterator[Any]:
+            for table in tables:
+                yield table
+                bar.advance(task, len(table))
+
+        yield counted

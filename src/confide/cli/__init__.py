@@ -2,15 +2,25 @@
 
 import click
 
+from confide.cli.check import check
+from confide.cli.completion import completion
 from confide.cli.demo import demo
 from confide.cli.experiment import experiment
+from confide.cli.fit import fit
+from confide.cli.inspect import inspect
+from confide.cli.predict import predict
+from confide.cli.report import report
 
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
-Example:
-  confide demo""",
+Examples:
+  confide demo
+  confide fit houses.csv --target price
+  confide report model.confide houses.csv
+  confide predict model.confide new.csv -o predicted.csv
+  confide check houses.csv --target price""",
 )
 @click.version_option(package_name="confide")
 def main() -> None:
@@ -21,5 +31,5 @@ def main() -> None:
     """
 
 
-main.add_command(demo)
-main.add_command(experiment)
+for command in (demo, fit, predict, report, check, inspect, experiment, completion):
+    main.add_command(command)

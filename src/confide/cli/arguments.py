@@ -1,14 +1,16 @@
 """Arguments that several commands share, and what their values are checked for before any work."""
 
 import contextlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, split_arg_string
 
-class TablePath(click.ParamType):
+
+class TablePath(click.ParamType):  # type: ignore[type-arg]
     """A file of a table, or - for standard input."""
 
     name = "file"
@@ -17,30 +19,27 @@ class TablePath(click.ParamType):
         """The path; whether it can be read is found out by reading it."""
         return value if value == "-" else Path(value)
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
+    def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
         """Files, by the shell itself."""
         return [CompletionItem(incomplete, type="file")]
 
 
-class ColumnName(click.ParamType):
+class ColumnName(click.ParamType):  # type: ignore[type-arg]
     """The name of a column of the table that the command is given."""
 
     name = "column"
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """The columns of FILE that start so."""
-        file = ctx.params.get("file")
-        names: list[str] = []
-        if isinstance(file, Path):
-            with contextlib.suppress(Exception):  # what cannot be read has nothing to suggest
-                from confide.tables import TableFile
+    def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
+        """The columns that start so, of the file that stands in the line."""
+        # click gives up its parse at an option without a value, and forgets FILE: read the line.
+        for word in split_arg_string(os.environ.get("COMP_WORDS", "")):
+            if Path(word).is_file():
+                with contextlib.suppress(Exception):  # what cannot be read has nothing to suggest
+                    from confide.tables import TableFile
 
-                names = TableFile(file).schema.names
-        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+                    names = TableFile(word).schema.names
+                    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return []
 
 
 table_argument = click.argument("file", type=TablePath())
@@ -63,7 +62,8 @@ seed_option = click.option("--seed", default=0, show_default=True, help="Same se
 
 
 def output_option(
-    default: str | None, help: str  # noqa: A002
+    default: str | None,
+    help: str,  # noqa: A002
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """`-o`, with what it is for."""
     return click.option(
@@ -84,5 +84,5 @@ def refuse_output(output: Path | None, force: bool, endings: tuple[str, ...] = (
         raise click.UsageError(f"There is no folder {output.parent}: make it first.")
     if endings and output.suffix.lower() not in endings:
         raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")
-    if output.exists() and not force:
+    if output.is_file() and not force:
         raise click.UsageError(f"{output} is there already. Add --force to replace it.")

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,9 @@ from confide.cli.arguments import (
 )
 from confide.cli.messages import messages, refusals
 from confide.errors import TargetError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -73,7 +77,9 @@ def check(
         from confide.workflow import check_table, without_columns
 
         compiled_before()
-        table = without_columns(TableFile(file).read(), exclude.split(","))
+        table = without_columns(
+            TableFile(file).read(), [name for name in exclude.split(",") if name]
+        )
         checked = check_table(table, target, n_simulations=simulations, most_rows=rows, seed=seed)
         if output is not None:
             checked.report.plot().savefig(output, dpi=150)
@@ -84,6 +90,25 @@ def check(
         rows_of = json.loads(frame.to_json(orient="records"))
         click.echo(json.dumps({"coverage": rows_of, "notes": checked.notes}, indent=2))
         return
-    click.echo(checked.report)
+    click.echo(_shown(frame))
+    click.echo(checked.report.verdict)
     if output is not None:
         click.echo(output, err=True)
+
+
+def _shown(frame: "pd.DataFrame") -> str:
+    """What fits a terminal; `--json` has the rest."""
+    import pandas as pd
+
+    percent = frame[["coverage", "coverage_se"]] * 100
+    table = pd.DataFrame(
+        {
+            "method": frame["estimator"],
+            "interval": frame["kind"],
+            "level": [f"{100 * level:g} %" for level in frame["confidence_level"]],
+            "coverage": [f"{c:.0f} ± {se:.1f} %" for c, se in percent.to_numpy()],
+            "Brier score": [f"{score:.2g}" for score in frame["brier"]],
+            "mean width": [f"{width:.3g}" for width in frame["width"]],
+        }
+    )
+    return f"{table.to_string(index=False)}\n"

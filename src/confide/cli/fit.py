@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Literal
 
 import click
 
@@ -18,18 +18,15 @@ from confide.cli.arguments import (
 from confide.cli.messages import messages, refusals
 from confide.errors import TargetError
 
-if TYPE_CHECKING:
-    from confide.workflow import FittedTable
 
-
-class Epochs(click.ParamType):
+class Epochs(click.ParamType):  # type: ignore[type-arg]
     """A number of epochs, or "auto"."""
 
     name = "auto|number"
 
     def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | str:
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | Literal["auto"]:
         """Either of the two."""
         if value == "auto":
             return "auto"
@@ -74,7 +71,7 @@ def fit(
     exclude: str,
     hold_out: float,
     members: int,
-    epochs: int | str,
+    epochs: int | Literal["auto"],
     seed: int,
     as_json: bool,
     force: bool,
@@ -99,7 +96,7 @@ def fit(
             n_members=members, max_epochs=epochs, random_state=seed, verbose=True
         )
         fitted = fit_table(
-            table, target, estimator, file=source.name, hold_out=hold_out, seed=seed
+            table, target, estimator, file=Path(source.name).name, hold_out=hold_out, seed=seed
         )
         fitted.model.save(output)
     for note in fitted.notes:

@@ -32,7 +32,7 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
         # The reader (`head`) has seen enough. What Python would still flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
-    except (ModuleNotFoundError, OSError, ValueError, *more) as error:
+    except (ModuleNotFoundError, OSError, ValueError, *more) as error:  # type: ignore[misc]
         raise click.ClickException(f"{_said(error).rstrip('.')}. {kept}".rstrip()) from None
     except MemoryError:
         raise click.ClickException("There is not enough memory for this table.") from None

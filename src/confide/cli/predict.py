@@ -45,9 +45,9 @@ def predict(
 
     A row of the result for each row of FILE, in its order: `mean` and `mean_se`, the confidence
     interval for the true function (`mean_ci_*`), the prediction interval for a new observation
-    (`obs_ci_*`), the variances by source, and the novelty p-value: where `is_novel` is true, the row
-    is far from the training data and no interval can be trusted. FILE is read in blocks, so it may
-    be larger than the memory.
+    (`obs_ci_*`), the variances by source, and the novelty p-value: where `is_novel` is true, the
+    row is far from the training data and neither interval can be trusted. FILE is read in blocks,
+    so it may be larger than the memory.
     """
     refuse_output(output, force)
     with messages():
@@ -55,19 +55,25 @@ def predict(
         from confide.cli.session import compiled_before
         from confide.progress import row_counter
         from confide.tables import TableFile, write_blocks
-        from confide.workflow import Notes, arrow_types, feature_names, prediction_blocks
+        from confide.workflow import (
+            Notes,
+            arrow_types,
+            feature_names,
+            prediction_blocks,
+            refuse_missing_columns,
+        )
 
         compiled_before()
+        ending = ".jsonl" if as_json else ".csv"
         fitted, source, notes = load(model), TableFile(file), Notes()
         names = source.schema.names
+        refuse_missing_columns(fitted, names)
         kept = names if keep == "all" else [name for name in keep.split(",") if name]
         needed = [name for name in names if name in {*feature_names(fitted), *kept}]
-        blocks = source.blocks(columns=needed, types=arrow_types(fitted))
-        answers = prediction_blocks(
-            fitted, blocks, confidence_level=level, keep=kept, notes=notes
-        )
+        blocks = source.blocks(columns=needed, types=arrow_types(fitted, source))
+        answers = prediction_blocks(fitted, blocks, confidence_level=level, keep=kept, notes=notes)
         with row_counter("Predicting", shown=output is not None) as counted:
-            write_blocks(counted(answers), output or "-", force=force, as_json=as_json)
+            write_blocks(counted(answers), output or "-", ending=ending, force=force)
     for note in notes:
         click.echo(note, err=True)
     if output is not None:

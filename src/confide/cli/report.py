@@ -50,8 +50,8 @@ def report(
 
         compiled_before()
         fitted, source = load(model), TableFile(file)
-        table = source.read(types=arrow_types(fitted))
-        inputs = page_inputs(fitted, table, file=source.name, confidence_level=level)
+        table = source.read(types=arrow_types(fitted, source))
+        inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
         document = page_document(inputs)
         write_atomically(output, render_page(document).encode())
     if as_json:

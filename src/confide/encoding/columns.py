@@ -222,7 +222,12 @@ class DateColumn(_NumericColumn):
     def value_names(self) -> tuple[str, ...]:
         """The days, then sine and cosine of each cycle."""
         of_cycles = (name for cycle in self.cycles for name in _cycle_names(self.name, cycle))
-        return (f"{self.name}: days", *of_cycles)
+        return (self.days_name, *of_cycles)
+
+    @property
+    def days_name(self) -> str:
+        """The name of the feature that counts days since 1970."""
+        return f"{self.name}: days"
 
     def read(self, source: Source) -> Rows:
         """Days on the clock of the training data's zone."""
@@ -295,9 +300,8 @@ class CategoryColumn(Column):
             codes = texts.replace_strict(
                 self.categories, list(range(n_known)), default=-1, return_dtype=nw.Int64
             ).to_numpy()
-        features[:] = 0.0
-        known = np.flatnonzero(codes >= 0)
-        features[known, codes[known]] = 1.0
+        for code in range(n_known):
+            features[:, code] = codes == code
         other = (codes < 0) & ~missing
         if self.has_other:
             features[:, n_known] = other
@@ -398,7 +402,8 @@ def _fitted_category(source: Source) -> Column:
 def _why_nothing_is_common(counts: dict[str, int], n_rows: int) -> str:
     most = max(counts, key=lambda text: counts[text])
     if 2 * counts[most] > n_rows:
-        return f"nearly all its values are {most!r}"
+        but = f" but {n_rows - counts[most]}" if counts[most] < n_rows else ""
+        return f"all{but} of its values are {most!r}"
     advice = ", and they look like numbers: pass them as numbers" if _like_numbers(counts) else ""
     return f"it is text with {len(counts)} different values, none of them common{advice}"
 

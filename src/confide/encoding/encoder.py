@@ -12,9 +12,11 @@ from sklearn.utils import check_array
 from confide.arrays import Arrays
 from confide.encoding.columns import (
     Column,
+    DateColumn,
     LeftOutColumn,
     News,
     NumberColumn,
+    TimeColumn,
     column_from_json,
     fitted_column,
 )
@@ -43,6 +45,16 @@ class Encoder:
 
     Attributes:
         columns: for each column of the table, its name, kind and facts.
+
+    Example:
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"size": [1, 2, 9] * 5, "colour": ["red", "blue", "red"] * 5})
+        >>> encoder = Encoder.fit(table)
+        >>> encoder.feature_names
+        ('size', 'colour=blue', 'colour=red')
+        >>> encoder.encode(table[:2])
+        array([[1., 0., 1.],
+               [2., 1., 0.]])
     """
 
     columns: tuple[Column, ...]
@@ -72,6 +84,18 @@ class Encoder:
     def left_out(self) -> dict[str, str]:
         """The columns that are not used, and why."""
         return {c.name: c.reason for c in self.columns if isinstance(c, LeftOutColumn)}
+
+    @property
+    def days(self) -> dict[str, str]:
+        """The features that count days since 1970, and the columns of dates that they are of."""
+        return {c.days_name: c.name for c in self.columns if isinstance(c, DateColumn)}
+
+    @property
+    def waves(self) -> frozenset[str]:
+        """The features that are sine or cosine of a time, which say nothing to people."""
+        timed = (c for c in self.columns if isinstance(c, DateColumn | TimeColumn))
+        names = (name for column in timed for name in column.value_names)
+        return frozenset(name for name in names if name not in self.days)
 
     def encode(self, table: Any) -> Matrix:
         """The matrix of a table with the columns of the training table; row by row."""
@@ -159,11 +183,10 @@ def _is_plain(source: Source) -> bool:
     """Whether a column is numbers or truths by its type, of a library that makes matrices."""
     makes_matrices = not nw.dependencies.is_pyarrow_chunked_array(source.series.to_native())
     dtype = source.series.dtype
-    return (
-        makes_matrices
-        and source.objects is None
-        and (dtype == nw.Boolean or (dtype.is_numeric() and not dtype.is_decimal()))
-    )
+    # NumPy has neither decimals nor whole numbers of 128 bits.
+    foreign = dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128)
+    plain = dtype == nw.Boolean or (dtype.is_numeric() and not foreign)
+    return makes_matrices and source.objects is None and plain
 
 
 def _as_it_is(table: Any) -> Matrix:

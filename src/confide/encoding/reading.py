@@ -178,7 +178,9 @@ def _settled(native: Any) -> Any:
     if nw.dependencies.is_pyarrow_chunked_array(native):
         import pyarrow as pa
 
-        return native.cast(pa.timestamp("ms")) if native.type == pa.date64() else native
+        if native.type == pa.date64():
+            return native.cast(pa.timestamp("ms"))
+        return native.cast(pa.string()) if str(native.type) == "string_view" else native
     if nw.dependencies.is_pandas_series(native) and hasattr(native, "cat"):
         # Categories of pandas may be of any type, and turn to floats where some are missing.
         texts = [str(category) for category in native.cat.categories]
@@ -233,7 +235,11 @@ def _days(series: Series, zone: str | None) -> Rows:
 
 
 def _float64(series: Series) -> Rows:
-    if series.dtype != nw.Float64:
+    native = series.to_native()
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        # As the other libraries do, numbers with more digits than a float has are rounded.
+        series = _series(native.cast("float64", safe=False))
+    elif series.dtype != nw.Float64:
         series = series.cast(nw.Float64)
     return np.asarray(series.to_numpy(), np.float64)
 

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from confide.encoding import Encoder
+from confide.estimators.training_table import TrainingTable
 from confide.estimators.validation import (
     checked_training_data,
     checked_X,
@@ -24,6 +26,7 @@ from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress, TrainingDivergedE
 from confide.learners.blocks import slices
 from confide.methods.epochs import (
     FALLBACK,
+    EpochChoice,
     choose_epochs,
     is_auto,
     refuse_auto_epochs_without_likelihood,
@@ -46,9 +49,12 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
     """
 
     method: ClassVar[ModuleType]
-    # What a fit leaves beside the networks, or None.
+    # What a fit leaves beside the networks, or None; model files keep them under these names.
+    encoder_: Encoder | None = None
+    epochs_: EpochChoice | None = None
     novelty_: Novelty | None = None
     calibration_: Calibration | None = None
+    training_table_: TrainingTable | None = None
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -261,7 +267,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
         An older file of that name is replaced in one step: it is whole at every moment.
 
-        The file holds up to 500 rows of the training data, standardised, to which new rows are
+        The file holds up to 300 rows of the training data, standardised, to which new rows are
         compared. Where it must not, set `novelty_` to None before: predictions then have no
         `novelty`, and nothing else changes.
         """
@@ -274,14 +280,14 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         self, checked: "EnsembleRegressor", fitted: Any, novelty: Novelty
     ) -> "EnsembleRegressor":
         """All that a fit leaves, in one go: one that fails half-way changes nothing."""
-        for name in ("n_features_in_", "feature_names_in_", "encoder_", "epochs_"):
+        for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(checked, name):
                 setattr(self, name, getattr(checked, name))
             elif hasattr(self, name):
                 delattr(self, name)
         self.fitted_ = fitted
-        self.novelty_ = novelty
-        self.calibration_ = None  # of the networks before
+        self.encoder_, self.epochs_, self.novelty_ = checked.encoder_, checked.epochs_, novelty
+        self.calibration_ = self.training_table_ = None  # they were of the networks before
         return self
 
     @property
@@ -300,8 +306,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         sample_weight: Float64[np.ndarray, " row"] | None,
     ) -> Any:
         """The settings, epochs chosen if they are left to the data; `checked` keeps why."""
-        if hasattr(checked, "epochs_"):  # of an earlier fit
-            del checked.epochs_
+        checked.epochs_ = None  # that of an earlier fit
         if not is_auto(self.max_epochs):
             return settings
         title, total = f"Choosing epochs for {type(self).__name__}", search_epochs(settings, len(y))

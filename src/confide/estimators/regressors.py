@@ -22,7 +22,7 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
     Trains a deep ensemble, goes back to a snapshot near the end of training, repeats the last
     stretch on targets simulated from the members themselves, and reads the variance that is due
     to finite data off the shift (Sluijterman, Cator and Heskes, Algorithms 1 and 2). X and y are
-    standardised inside.
+    standardised inside, and tables with categories, dates and missing values are encoded.
 
     Args:
         n_members: number of networks, at least 2. More make the prediction steadier and shrink
@@ -31,7 +31,8 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
         n_retrains: retrainings of each member. More make the classical variance steadier.
         hidden_layer_sizes: units of each hidden layer.
         max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
-            held-out rows, at about twice the cost; all rows are then trained on for that number.
+            held-out rows and then train on all of them. The search takes as long as the fit, a few
+            times as long for tables of less than some thousand rows.
         batch_size: rows in a step.
         learning_rate: step size of Adam.
         l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
@@ -47,6 +48,7 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
         feature_names_in_: their names, where X had names.
         max_epochs_: number of epochs of the fit.
         epochs_: how it was chosen (`EpochChoice`), where `max_epochs="auto"`.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
 
     Example:
@@ -103,7 +105,8 @@ class DeepEnsembleRegressor(EnsembleRegressor):
         n_members: number of networks.
         hidden_layer_sizes: units of each hidden layer.
         max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
-            held-out rows, at about twice the cost; all rows are then trained on for that number.
+            held-out rows and then train on all of them. The search takes as long as the fit, a few
+            times as long for tables of less than some thousand rows.
         batch_size: rows in a step.
         learning_rate: step size of Adam.
         l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
@@ -116,6 +119,7 @@ class DeepEnsembleRegressor(EnsembleRegressor):
         feature_names_in_: their names, where X had names.
         max_epochs_: number of epochs of the fit.
         epochs_: how it was chosen (`EpochChoice`), where `max_epochs="auto"`.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 
@@ -153,7 +157,8 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
         n_members: number of networks, at least 2.
         hidden_layer_sizes: units of each hidden layer.
         max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
-            held-out rows, at about twice the cost; all rows are then trained on for that number.
+            held-out rows and then train on all of them. The search takes as long as the fit, a few
+            times as long for tables of less than some thousand rows.
         batch_size: rows in a step.
         learning_rate: step size of Adam.
         l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
@@ -168,6 +173,7 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
         feature_names_in_: their names, where X had names.
         max_epochs_: number of epochs of the fit.
         epochs_: how it was chosen (`EpochChoice`), where `max_epochs="auto"`.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 
@@ -220,6 +226,7 @@ class ConcreteDropoutRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 
@@ -278,6 +285,7 @@ class QualityDrivenEnsembleRegressor(EnsembleRegressor):
     Attributes:
         n_features_in_: number of features seen in `fit`.
         feature_names_in_: their names, where X had names.
+        encoder_: how the columns of a table become numbers; None where X was an array.
         fitted_: the fitted method, an immutable value.
     """
 

@@ -24,7 +24,8 @@ class TrainingTable:
         file: name of the file, without its folder.
         trained_on: fingerprints of the rows that the networks were trained on, sorted.
         set_aside: those of the rows that were kept from training, to judge and calibrate with.
-        notes: what was said of the table when it was read: rows dropped, columns left out.
+        notes: what happened at the fit: rows dropped, columns left out.
+        warnings: what the reader should worry about.
         judged: accuracy on the rows that were set aside, by name.
     """
 
@@ -33,6 +34,7 @@ class TrainingTable:
     trained_on: Fingerprints
     set_aside: Fingerprints
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     judged: Mapping[str, float] = field(default_factory=dict)
 
     def to_file(self) -> tuple[dict[str, Any], Arrays]:
@@ -41,6 +43,7 @@ class TrainingTable:
             "target": self.target,
             "file": self.file,
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
             "judged": dict(self.judged),
         }
         return said, {"trained_on": self.trained_on, "set_aside": self.set_aside}
@@ -48,7 +51,8 @@ class TrainingTable:
     @classmethod
     def from_file(cls, said: Any, arrays: Arrays) -> Self:
         """The value from a file, checked."""
-        words = [said["target"], said["file"], *said["notes"], *said["judged"]]
+        words = [said["target"], said["file"], *said["notes"], *said["warnings"]]
+        words += said["judged"]
         numbers = list(said["judged"].values())
         if not all(isinstance(word, str) for word in words) or not all(
             isinstance(number, float) for number in numbers
@@ -57,4 +61,13 @@ class TrainingTable:
         rows = [arrays[name] for name in ("trained_on", "set_aside")]
         if any(each.dtype != np.uint64 or each.ndim != 1 for each in rows):
             raise ValueError("fingerprints of rows must be a list of 64-bit numbers")
-        return cls(said["target"], said["file"], *rows, tuple(said["notes"]), said["judged"])
+        trained_on, aside = rows
+        return cls(
+            target=said["target"],
+            file=said["file"],
+            trained_on=trained_on,
+            set_aside=aside,
+            notes=tuple(said["notes"]),
+            warnings=tuple(said["warnings"]),
+            judged=said["judged"],
+        )

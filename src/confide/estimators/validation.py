@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
-from confide.encoding import Encoder, Unseen, column_names, is_table, rows_of
+from confide.encoding import Encoder, column_names, is_table, rows_of
 from confide.errors import LeftOutColumnWarning, UnseenValueWarning
 from confide.prediction import Prediction
 
@@ -97,7 +97,7 @@ def checked_X(estimator: BaseEstimator, X: Any) -> Table:
         X = _as_table(estimator, encoder, X)
     matrix, unseen = encoder.encode_and_report(X)
     if unseen:
-        _warn(UnseenValueWarning(_in_words(unseen), unseen))
+        _warn(UnseenValueWarning(unseen))
     return matrix
 
 
@@ -144,23 +144,6 @@ def _as_table(estimator: Any, encoder: Encoder, X: ArrayLike) -> Any:
         )
     array = _with_advice(estimator, X, dtype=(np.float64, np.float32), reset=False)
     return pd.DataFrame(array, columns=[column.name for column in encoder.columns])
-
-
-def _in_words(unseen: Unseen) -> str:
-    listed = []
-    for column, counts in unseen.items():
-        most = sorted(counts.items(), key=lambda item: -item[1])
-        words = [
-            f"{'missing' if value is None else repr(value)} ({count} row{'s' * (count > 1)})"
-            for value, count in most[:5]
-        ]
-        rest = [f"{len(most) - 5} more"] if len(most) > 5 else []
-        listed.append(f"{column}: {', '.join(words + rest)}")
-    return (
-        f"Values that the training data did not have. {'; '.join(listed)}. Such categories count "
-        "as none of the known ones, and missing numbers as the median: trust the intervals of "
-        "these rows less."
-    )
 
 
 def _refuse_odd_targets(y: Any) -> None:

@@ -1,13 +1,11 @@
 """The laboratory: methods judged by pointwise coverage on data whose truth is known.
 
 Read `simulations.py` for fitting many simulated data sets, `report.py` for what is made of them,
-`coverage_check.py` for the check on a simulated twin of one's own data, `decay.py` for what more
-rows do to its variances.
+`coverage_check.py` for the check on a simulated twin of one's own data.
 """
 
 from confide.laboratory.adapters import MapieAdapter, SkproAdapter
 from confide.laboratory.coverage_check import coverage_check
-from confide.laboratory.decay import measured_decay
 from confide.laboratory.report import CoverageReport
 from confide.laboratory.simulations import Answers, simulated_answers
 
@@ -17,6 +15,5 @@ __all__ = [
     "MapieAdapter",
     "SkproAdapter",
     "coverage_check",
-    "measured_decay",
     "simulated_answers",
 ]

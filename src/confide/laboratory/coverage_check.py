@@ -95,7 +95,16 @@ def coverage_check(
             )
         coverages += coverages_of(name, answers, twin, X_test)
     names = _feature_names(checked, table)
-    return CoverageReport(tuple(coverages), X_test, names, len(X_train), type(twin).__name__)
+    encoder = checked.encoder_
+    return CoverageReport(
+        coverages=tuple(coverages),
+        X_test=X_test,
+        feature_names=names,
+        n_train=len(X_train),
+        truth=type(twin).__name__,
+        dates={} if encoder is None else encoder.days,
+        waves=() if encoder is None else encoder.waves,
+    )
 
 
 def coverages_of(name: str, answers: Answers, truth: Truth, X_test: Table) -> list[Coverage]:

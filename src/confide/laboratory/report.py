@@ -1,8 +1,8 @@
 """What many simulations say about an estimator's intervals, in numbers, words and a picture."""
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,16 +94,23 @@ class WorstStretch:
     lower: float
     upper: float
     coverage: float
+    is_date: bool = False
 
     def __str__(self) -> str:
         """In words."""
+        lower, upper = (self._said(bound) for bound in (self.lower, self.upper))
         if self.lower == self.upper:
-            return f"{self.feature} is {self.lower:.4g}"
+            return f"{self.feature} is {lower}"
         if np.isinf(self.lower):
-            return f"{self.feature} is at most {self.upper:.4g}"
+            return f"{self.feature} is at most {upper}"
         if np.isinf(self.upper):
-            return f"{self.feature} is above {self.lower:.4g}"
-        return f"{self.feature} is above {self.lower:.4g} and at most {self.upper:.4g}"
+            return f"{self.feature} is above {lower}"
+        return f"{self.feature} is above {lower} and at most {upper}"
+
+    def _said(self, bound: float) -> str:
+        if self.is_date and np.isfinite(bound):
+            return str(np.datetime64("1970-01-01") + np.timedelta64(int(bound), "D"))
+        return f"{bound:.4g}"
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,8 @@ class CoverageReport:
         feature_names: their columns.
         n_train: rows of each simulated training set.
         truth: what the data were simulated from, in words.
+        dates: features that count days since 1970, and the names of the dates.
+        waves: features that are sine or cosine of a time: no stretch of them is named.
     """
 
     coverages: tuple[Coverage, ...]
@@ -123,6 +132,8 @@ class CoverageReport:
     feature_names: tuple[str, ...]
     n_train: int
     truth: str
+    dates: Mapping[str, str] = field(default_factory=dict)
+    waves: Collection[str] = ()
 
     @property
     def n_simulations(self) -> int:
@@ -133,8 +144,15 @@ class CoverageReport:
         """The stretch of one feature, a quarter of the rows or so, farthest from its level."""
         pointwise = coverage.pointwise
         stretches = [
-            WorstStretch(name, lower, upper, float(pointwise[rows].mean()))
+            WorstStretch(
+                self.dates.get(name, name),
+                lower,
+                upper,
+                float(pointwise[rows].mean()),
+                name in self.dates,
+            )
             for name, column in zip(self.feature_names, self.X_test.T, strict=True)
+            if name not in self.waves or len(self.waves) == len(self.feature_names)
             for lower, upper, rows in _stretches(column)
         ]
         return max(stretches, key=lambda s: abs(s.coverage - coverage.confidence_level))

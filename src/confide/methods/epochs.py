@@ -9,20 +9,14 @@ rows. Measured against the paper's 80 epochs in `results/epochs.md`.
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Float32, Float64, PRNGKeyArray
 
 from confide.arrays import Arrays
 from confide.bootstrap import Keys
-from confide.learners import (
-    MemberState,
-    NetworkEnsemble,
-    Progress,
-    TrainingData,
-    TrainingDivergedError,
-)
+from confide.learners import Learner, Progress, TrainingData, TrainingDivergedError
 from confide.learners.blocks import slices
 from confide.methods.members import ROWS_PER_BLOCK
 from confide.methods.settings import EnsembleSettings
@@ -35,12 +29,19 @@ from confide.uncertainty import (
     ensemble_mean,
 )
 
+State = TypeVar("State")
+
 AUTO = "auto"
 FALLBACK = 80  # the paper's (Section 4.2)
 # Two steps to each doubling, through the paper's 80.
 CANDIDATES = (2, 3, 5, 7, 10, 14, 20, 28, 40, 57, 80, 113, 160, 226, 320, 453, 640)
-# So many candidates without a better score end the search: it then took 2.8 times the best epochs.
-PATIENCE = 3
+# So many candidates without a better score end the search: at twice the epochs of the best one.
+PATIENCE = 2
+# Steps before which nothing is given up: of a short table, the first epochs are a step or two each.
+FEWEST_STEPS = 200
+# The most of the log-likelihood, in nats a row, that is given up for longer training. It bounds the
+# standard error, which a few rows that are far off can make as large as the damage they show.
+TOLERANCE = 0.05
 # Steps of a member: on a long table a few epochs are many steps, and 640 of them would take hours.
 MOST_STEPS = 400_000
 HELD_OUT_SHARE = 0.2
@@ -131,8 +132,8 @@ def choose_epochs(
 ) -> EpochChoice:
     """The number of epochs for a fit with this key, data and settings.
 
-    Of the candidates no worse than the best by more than a standard error, the largest: the final
-    fit has more rows to learn from, and what is within the error is settled for the better mean.
+    Of the candidates that score as well as the best, the largest: the final fit has more rows to
+    learn from, and longer training mostly betters the mean where the likelihood cannot tell.
     """
     if len(y) < FEWEST_ROWS:
         return _fallback(f"{len(y)} rows are too few to hold some out")
@@ -141,11 +142,14 @@ def choose_epochs(
     folds = _folds(generator_from(of_folds), X, y, settings.n_networks, sample_weight)
     candidates = candidates_for(settings, folds[0].data.n_rows)
     weight = np.concatenate([fold.weight for fold in folds])
+    steps_per_epoch = -(-folds[0].data.n_rows // settings.batch_size)
     losses: list[np.ndarray] = []
     for loss in _losses(of_training, folds, candidates, settings.learner(), progress):
         losses.append(loss)
         means = np.average(losses, axis=1, weights=weight)
-        if len(means) - 1 - np.argmin(means) >= PATIENCE:
+        in_vain = len(means) - 1 - np.argmin(means)
+        n_steps = candidates[len(means) - 1] * steps_per_epoch
+        if in_vain >= PATIENCE and n_steps >= FEWEST_STEPS:
             break
     if progress is not None:  # a search that ends early has done all that there was to do
         left = candidates[-1] - candidates[len(losses) - 1]
@@ -160,7 +164,7 @@ def choose_epochs(
         n_held_out=len(weight),
         reason=(
             f"{candidates[best]} epochs had the best likelihood on {len(weight)} held-out rows, "
-            f"and {candidates[chosen]} is the most within a standard error of it."
+            f"and {candidates[chosen]} is the largest number that was as good."
         ),
     )
 
@@ -193,12 +197,13 @@ def n_folds(n_rows: int) -> int:
 def longest_as_good(
     losses: Float64[np.ndarray, "candidate row"], weight: Float64[np.ndarray, " row"]
 ) -> tuple[int, Float64[np.ndarray, " candidate"]]:
-    """The last candidate within a standard error of the best, and all the standard errors.
+    """The last candidate that is as good as the best, and all standard errors.
 
-    The error is that of the rows' (weighted) mean difference from the best candidate.
+    As good is within the tolerance and within a standard error, that of the rows' (weighted) mean
+    difference from the best candidate.
 
     Example:
-        >>> losses = np.array([[3.0, 3.0], [1.0, 1.0], [0.9, 1.2], [2.0, 2.1]])
+        >>> losses = np.array([[3.0, 3.0], [1.0, 1.0], [0.96, 1.06], [2.0, 2.1]])
         >>> longest_as_good(losses, np.ones(2))[0]
         2
     """
@@ -208,7 +213,7 @@ def longest_as_good(
     difference = losses - losses[best]
     distance = means - means[best]
     errors = np.sqrt((difference - distance[:, None]) ** 2 @ share**2)
-    return int(np.flatnonzero(distance <= errors)[-1]), errors
+    return int(np.flatnonzero(distance <= np.minimum(errors, TOLERANCE))[-1]), errors
 
 
 def _fallback(why: str) -> EpochChoice:
@@ -263,7 +268,7 @@ def _losses(
     key: PRNGKeyArray,
     folds: list[Fold],
     candidates: list[int],
-    learner: NetworkEnsemble,
+    learner: Learner[State],
     progress: Progress | None,
 ) -> Iterator[Float64[np.ndarray, " held_out"]]:
     """The loss of every held-out row after each candidate's epochs."""
@@ -292,9 +297,7 @@ def _losses(
         )
 
 
-def _loss(
-    learner: NetworkEnsemble, state: MemberState, fold: Fold
-) -> Float64[np.ndarray, " held_out"]:
+def _loss(learner: Learner[State], state: State, fold: Fold) -> Float64[np.ndarray, " held_out"]:
     """Negative log-likelihood of the held-out rows under the ensemble's mean and variance."""
     means, variances = learner.predict(state, fold.X_held_out)
     law = deep_ensemble_prediction_law(

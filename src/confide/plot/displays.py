@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from confide.metrics import ObservedCoverage
 from confide.plot.feature import feature_of
-from confide.plot.novelty import NOVEL, plot_novelty
+from confide.plot.novelty import plot_novelty
 from confide.plot.observed import plot_observed_coverage
 from confide.plot.prediction import plot_intervals, plot_split
-from confide.prediction import Kind, Prediction
+from confide.prediction import NOVEL, Kind, Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ class IntervalsDisplay(Display):
     Args:
         prediction: what to show.
         x: a feature to show it against, or None for rows sorted by their prediction.
-        y: observed targets, or None.
+        y: observed targets, or None; the name of a series names the vertical axis.
         feature_name: name of `x`.
         joined: whether `x` is all that rows differ in, so that neighbours are drawn as a band.
 
@@ -131,6 +131,8 @@ class IntervalsDisplay(Display):
         ax = plot_intervals(self.prediction, self.x, self.y, joined=self.joined, **how)
         if self.feature_name is not None:
             ax.set_xlabel(self.feature_name)
+        if (target_name := getattr(self.y, "name", None)) is not None:
+            ax.set_ylabel(str(target_name))
         return self._drawn(ax)
 
 

@@ -43,7 +43,12 @@ def feature_of(X: Any, feature: str | int) -> tuple[str, Any]:
         >>> feature_of(np.array([[1, 2], [3, 4]]), 1)
         ('feature 1', array([2, 4]))
     """
-    names = list(X.columns) if hasattr(X, "columns") else None
+    names = _column_names(X)
+    if len(np.shape(X)) != 2:
+        raise ValueError(
+            f"X must be a table of rows and features, got shape {np.shape(X)}. Pass the rows that "
+            "were predicted."
+        )
     if names is not None and feature in names:
         return str(feature), _column(X, names.index(feature))
     n_features = len(names) if names is not None else np.shape(X)[1]
@@ -63,9 +68,17 @@ def feature_of(X: Any, feature: str | int) -> tuple[str, Any]:
     )
 
 
+def _column_names(X: Any) -> list[Any] | None:
+    if hasattr(X, "column_names"):  # Arrow, where `columns` are the columns themselves
+        return list(X.column_names)
+    return list(X.columns) if hasattr(X, "columns") else None
+
+
 def _column(X: Any, position: int) -> Any:
     if hasattr(X, "iloc"):  # pandas, where names may come twice
         return X.iloc[:, position]
+    if hasattr(X, "column_names"):
+        return X.column(position)
     return X[:, position] if hasattr(X, "columns") else np.asarray(X)[:, position]
 
 

@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confide.errors import is_number
-from confide.plot.prediction import COLOURS, _axis
-from confide.prediction import Prediction
+from confide.plot.prediction import COLOURS, axis_or_new
+from confide.prediction import NOVEL, Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 N_BINS = 20
-# Of rows like the training data, one in a hundred has a smaller p-value.
-NOVEL = 0.01
 
 
 def plot_novelty(
@@ -45,7 +43,7 @@ def plot_novelty(
             f"`threshold` must lie in (0, 1), got {threshold!r}. It is a p-value: pass 0.01 to "
             "mark one in a hundred rows that are like the training data."
         )
-    ax = _axis(ax)
+    ax = axis_or_new(ax)
     novel = p_values < threshold
     n_rows, edges = len(p_values), np.linspace(0, 1, N_BINS + 1).tolist()
     count = f"{novel.sum()} of {n_rows} rows ({round(threshold * n_rows, 2):g} expected)"

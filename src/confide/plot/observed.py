@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confide.metrics import ObservedCoverage
-from confide.plot.prediction import _axis
+from confide.plot.prediction import axis_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ def plot_observed_coverage(
             "`coverages` must hold at least one curve, got none. Pass for example "
             "{'my model': prediction.observed_coverage(y)}."
         )
-    ax = _axis(ax)
+    ax = axis_or_new(ax)
     ax.plot([0, 1], [0, 1], color="#444444", linestyle=(0, (5, 3)), linewidth=1, label="perfect")
     for k, (name, coverage) in enumerate(coverages.items()):
         # Wilson's ends may miss a share of 0 or 1 by a rounding.

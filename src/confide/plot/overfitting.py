@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confide.overfitting import LARGEST_RATIO, overfitting_check
-from confide.plot.prediction import COLOURS, _axis
+from confide.plot.prediction import COLOURS, axis_or_new
 from confide.prediction import Prediction
 
 if TYPE_CHECKING:
@@ -21,21 +21,23 @@ def plot_overfitting(training: Prediction, *, ax: "Axes | None" = None) -> "Axes
         training: the prediction at the rows that the model was trained on.
         ax: where to draw, or None for a new figure.
     """
-    check = overfitting_check(training)
-    ax = _axis(ax)
+    ratio = overfitting_check(training).ratio
+    ax = axis_or_new(ax)
     noise, finite = np.asarray(training.aleatoric_variance), np.asarray(training.classical_variance)
     style: dict[str, Any] = {"s": 16, "edgecolor": "white", "linewidth": 0.3, "alpha": 0.8}
     ax.scatter(noise, finite, color=COLOURS["classical"], label="training rows", **style)
     ax.set(xscale="log", yscale="log")
     ends = np.array([noise.min(), noise.max()])
     ax.plot(ends, ends, color="black", linewidth=1.2, label="equal")
-    limit = f"ratio {LARGEST_RATIO:.2f}: a larger mean is a sign of overfitting"
+    limit = f"largest honest mean ratio, {LARGEST_RATIO:.2f}"
     ax.plot(ends, LARGEST_RATIO * ends, color="black", linestyle="--", linewidth=1, label=limit)
-    mean = f"mean ratio {check.ratio:.2g}"
-    ax.plot(ends, check.ratio * ends, color=COLOURS["observed"], linewidth=1.5, label=mean)
+    mean = f"mean ratio {ratio:.2g}"
+    ax.plot(ends, ratio * ends, color=COLOURS["observed"], linewidth=1.5, label=mean)
     for axis in (ax.xaxis, ax.yaxis):  # between powers of ten, numbers run into each other
         axis.set_minor_formatter("")
     ax.set_xlabel("noise (aleatoric variance)")
     ax.set_ylabel("finite data (classical variance)")
-    ax.legend(frameon=False, fontsize="small")
+    lowest, highest = ax.get_ylim()
+    ax.set_ylim(lowest, highest * (highest / lowest) ** 0.4)  # room for the legend
+    ax.legend(loc="upper left", frameon=False, fontsize="small")
     return ax

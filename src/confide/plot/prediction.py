@@ -75,7 +75,7 @@ def plot_intervals(
     intervals = {k: prediction.interval(k, confidence_level) for k in _kinds(prediction, kind)}
     observed = None if y is None else checked_targets(y, len(prediction))
     places = _places(prediction, x, joined=joined)
-    ax = _axis(ax)
+    ax = axis_or_new(ax)
     drawn = _within_the_picture(ax, list(intervals.values()), prediction.mean, observed)
     for (k, bounds), shown in zip(intervals.items(), drawn, strict=True):
         label = f"{100 * confidence_level:g} % {k} interval{_infinite(bounds)}"
@@ -133,7 +133,7 @@ def plot_split(
     """
     shares = prediction.shares
     places = _places(prediction, x, joined=joined)
-    ax = _axis(ax)
+    ax = axis_or_new(ax)
     parts = [100 * share[places.rows] for share in shares.values()]
     labels = [SOURCES[source] for source in shares]
     colours = [COLOURS[source] for source in shares]
@@ -155,7 +155,7 @@ def plot_split(
     return ax
 
 
-def _axis(ax: "Axes | None") -> "Axes":
+def axis_or_new(ax: "Axes | None") -> "Axes":
     """The axis that was given, or one of a new figure."""
     if ax is not None:
         return ax

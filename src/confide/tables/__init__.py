@@ -1,6 +1,7 @@
 """Files of tables: CSV, TSV, Parquet, Arrow; read and written in blocks, nothing in them is run."""
 
+from confide.tables.recognise import CSV
 from confide.tables.table_file import TableFile, read_blocks, read_table
 from confide.tables.write import write_blocks
 
-__all__ = ["TableFile", "read_blocks", "read_table", "write_blocks"]
+__all__ = ["CSV", "TableFile", "read_blocks", "read_table", "write_blocks"]

@@ -6,16 +6,18 @@ import io
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Never
 
 from confide.errors import TableFileError
 from confide.extras import require
 from confide.tables.source import Ahead
 
-# Types are those of the first block, so it is larger than pyarrow's; a record must fit in one.
-BLOCK_BYTES = 2**22
+# Types are those of the first block, so it is larger than pyarrow's own; a record must fit in one.
+# Reading takes about fifty times as much memory, as pyarrow reads ahead.
+BLOCK_BYTES = 2**21
 DELIMITERS = ",;\t|"
+FIELD_STARTS = tuple(mark.encode() for mark in DELIMITERS + "\r\n")
 # What pandas takes as missing.
 MISSING = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
@@ -31,14 +33,16 @@ CONVERSION = re.compile(
 class Text(io.RawIOBase):
     """Bytes that are seen to be UTF-8 text in lines of bearable length as they pass."""
 
-    def __init__(self, stream: Any, name: str) -> None:
-        """The stream, and what messages call it."""
+    def __init__(self, stream: Any, name: str, *, whole: bool = True) -> None:
+        """The stream, what messages call it, and whether it ends where the file does."""
         super().__init__()
-        self._stream, self._name = stream, name
+        self._stream, self._name, self._whole = stream, name, whole
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._lines = 0
         self._line_bytes = 0
         self._last = b"\n"
+        self._quotes = 0
+        self._open_quote: int | None = None
 
     def readable(self) -> bool:
         """Yes."""
@@ -50,8 +54,11 @@ class Text(io.RawIOBase):
         self._check_encoding(piece)
         if b"\0" in piece:
             self._refuse_nul(piece)
+        self._watch_quotes(piece)
         self._check_lines(piece)
         at_end = size < 0 or len(piece) < size
+        if at_end and self._whole:
+            self._check_quotes()
         self._last = piece[-1:] or self._last
         if at_end and self._last != b"\n":
             self._last = b"\n"
@@ -87,6 +94,22 @@ class Text(io.RawIOBase):
         self._lines += piece.count(b"\n")
         self._line_bytes = reach if first < 0 else len(piece) - piece.rfind(b"\n") - 1
 
+    def _watch_quotes(self, piece: bytes) -> None:
+        """Remembers the line of the last quotation mark if a field starts with it."""
+        if (last := piece.rfind(b'"')) < 0:
+            return
+        self._quotes += piece.count(b'"')
+        starts = (piece[last - 1 : last] or self._last) in FIELD_STARTS
+        self._open_quote = self._lines + piece[:last].count(b"\n") + 1 if starts else None
+
+    def _check_quotes(self) -> None:
+        """What follows a mark that is never closed would be one long field, its rows lost."""
+        if self._quotes % 2 and self._open_quote is not None:
+            raise TableFileError(
+                f"{self._name}, line {self._open_quote}: a quotation mark that is never closed. "
+                "Close it; if the file was cut short, copy or download it again."
+            )
+
 
 class SeparatedText:
     """A table as text: its delimiter, header and types, as its start shows them."""
@@ -97,14 +120,17 @@ class SeparatedText:
         self._csv = require("pyarrow.csv", "tables")
         self._name = name
         head = stream.peek(2 * BLOCK_BYTES)
-        if len(head) == 2 * BLOCK_BYTES:
+        whole = len(head) < 2 * BLOCK_BYTES
+        if not whole:
             head = head[: head.rfind(b"\n") + 1] or head
-        seen = Text(io.BytesIO(head), name)
-        text = (seen.read() + seen.read()).decode("utf-8-sig")
-        self._delimiter = _delimiter(text)
-        _check_header(next(_records(text, self._delimiter)), name)
+        start = Text(io.BytesIO(head), name, whole=whole)
+        while start.read(BLOCK_BYTES):
+            pass
+        self._delimiter = _delimiter(head)
+        _check_header(next(_records(head, self._delimiter), []), name)
         with self._explained() as options:
-            self.schema = self._csv.open_csv(Text(io.BytesIO(head), name), **options).schema
+            start = Text(io.BytesIO(head), name, whole=whole)
+            self.schema = self._csv.open_csv(start, **options).schema
 
     def blocks(
         self, _rows: int, columns: Sequence[str] | None, types: Mapping[str, Any]
@@ -199,17 +225,21 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 80 else f"{text[:80]}...")
 
 
-def _records(text: str, delimiter: str) -> Iterator[list[str]]:
-    """Rows with something in them."""
-    return (row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row)
+def _records(head: bytes, delimiter: str) -> Iterator[list[str]]:
+    """Rows with something in them, read as they are asked for; those that csv can read."""
+    lines = io.TextIOWrapper(io.BytesIO(head), "utf-8-sig", newline="")
+    with suppress(csv.Error):
+        yield from (row for row in csv.reader(lines, delimiter=delimiter) if row)
 
 
-def _delimiter(text: str) -> str:
+def _delimiter(head: bytes) -> str:
     """That which splits the header and agrees best with the next rows, in as many fields."""
 
     def agreement(delimiter: str) -> tuple[float, int]:
-        lengths = [len(row) for row in itertools.islice(_records(text, delimiter), 20)]
-        return (lengths.count(lengths[0]) / len(lengths), lengths[0]) if lengths[0] > 1 else (0, 0)
+        lengths = [len(row) for row in itertools.islice(_records(head, delimiter), 20)]
+        if not lengths or lengths[0] == 1:
+            return 0, 0
+        return lengths.count(lengths[0]) / len(lengths), lengths[0]
 
     return max(DELIMITERS, key=agreement)
 
@@ -222,7 +252,7 @@ def _check_header(names: list[str], name: str) -> None:
             return False
         return True
 
-    if all(map(is_number, names)):
+    if names and all(map(is_number, names)):
         raise TableFileError(
             f"{name} starts with numbers ({_short(', '.join(names))}), and a header line is "
             "needed. Put a line with the names of the columns first."

@@ -5,6 +5,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import weakref
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,6 +26,8 @@ class Ahead(io.RawIOBase):
         super().__init__()
         self._file, self._name, self.path = file, name, path
         self._next = b""
+        if file is not sys.stdin.buffer:
+            weakref.finalize(self, file.close)  # also where an error keeps the stream for a while
 
     def readable(self) -> bool:
         """Yes."""

@@ -48,7 +48,9 @@ def write_blocks(
     if str(target) != STANDARD_OUTPUT and not _is_device(Path(target)):
         check_target(Path(target), force=force)
     blocks = iter(blocks)
-    first = next(blocks)
+    first = next(blocks, None)
+    if first is None:
+        raise ValueError("There is no block to write: one is needed, if without rows.")
     rows = 0
     with ExitStack() as stack:
         sink = stack.enter_context(_sink(target))

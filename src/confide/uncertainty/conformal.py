@@ -127,7 +127,8 @@ class ConformalLaw:
     def _warn_of_infinity(self, confidence_level: float) -> None:
         n, needed = len(self.sorted_scores), smallest_calibration_set(confidence_level)
         reason = (
-            f"which takes at least {needed}. Calibrate with more rows, or ask for a lower level"
+            f"and this level takes at least {needed}. Calibrate with more rows, or ask for a lower "
+            "level"
             if n < needed
             else "because too many of them had bounds of width zero. Fit another model"
         )

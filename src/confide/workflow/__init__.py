@@ -2,10 +2,17 @@
 
 from confide.workflow.check import CheckedTable, check_table
 from confide.workflow.describe import Description, described
-from confide.workflow.fit import FittedTable, fit_table
+from confide.workflow.fit import FittedTable, fit_table, without_columns
+from confide.workflow.notes import Notes
 from confide.workflow.page import page_document
 from confide.workflow.page_inputs import PageInputs
-from confide.workflow.predict import Notes, feature_names, features_of, prediction_blocks
+from confide.workflow.predict import (
+    arrow_types,
+    feature_names,
+    features_of,
+    prediction_blocks,
+    refuse_missing_columns,
+)
 from confide.workflow.report import page_inputs
 
 __all__ = [
@@ -14,6 +21,7 @@ __all__ = [
     "FittedTable",
     "Notes",
     "PageInputs",
+    "arrow_types",
     "check_table",
     "described",
     "feature_names",
@@ -22,4 +30,6 @@ __all__ = [
     "page_document",
     "page_inputs",
     "prediction_blocks",
+    "refuse_missing_columns",
+    "without_columns",
 ]

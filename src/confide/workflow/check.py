@@ -1,6 +1,5 @@
 """Would these intervals cover on data like this table? The simulated twin of a file."""
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from confide.estimators import (
     NaiveBootstrapRegressor,
 )
 from confide.laboratory import CoverageReport, coverage_check
+from confide.workflow.notes import Notes
 from confide.workflow.target import known_rows, take_target
 
 if TYPE_CHECKING:
@@ -49,14 +49,13 @@ def check_table(
         TargetError: the target cannot be predicted.
         ValueError: the table cannot be learnt from.
     """
-    notes: list[str] = []
+    notes = Notes()
     features, y = known_rows(*take_target(table, target), target, notes)
     if len(y) > most_rows:
-        notes.append(f"Of {len(y):,} rows, {most_rows:,} drawn at random are used (see --rows).")
+        notes.add(f"Of {len(y):,} rows, {most_rows:,} drawn at random are used (see --rows).")
         drawn = np.random.default_rng(seed).choice(len(y), most_rows, replace=False)
         features, y = features.take(drawn), y[drawn]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with notes.of_warnings():
         report = coverage_check(
             {
                 "bootstrapped deep ensemble": BootstrappedDeepEnsembleRegressor(max_epochs="auto"),
@@ -69,5 +68,4 @@ def check_table(
             random_state=seed,
             verbose=verbose,
         )
-    notes += [str(warning.message) for warning in caught]
-    return CheckedTable(report, tuple(dict.fromkeys(notes)))
+    return CheckedTable(report, tuple(notes))

@@ -19,7 +19,8 @@ class Description:
         settings: the constructor's arguments, and what a fit chose.
         calibrated_on: rows that its prediction intervals were calibrated on; 0 for none.
         judged: accuracy on the rows that were set aside.
-        notes: what was said when it was fitted.
+        notes: what happened when it was fitted.
+        warnings: what the reader should worry about.
     """
 
     method: str
@@ -31,6 +32,7 @@ class Description:
     calibrated_on: int
     judged: dict[str, float]
     notes: list[str]
+    warnings: list[str]
 
     def to_json(self) -> dict[str, Any]:
         """Its attributes."""
@@ -64,8 +66,9 @@ class Description:
         if self.judged:
             lines += ["", "On the rows set aside:"]
             lines += [f"  {name}: {value:.4g}" for name, value in self.judged.items()]
-        if self.notes:
-            lines += ["", "Notes from the fit:", *(f"  {note}" for note in self.notes)]
+        for title, said in (("Notes", self.notes), ("Warnings", self.warnings)):
+            if said:
+                lines += ["", f"{title} from the fit:", *(f"  {each}" for each in said)]
         return "\n".join(lines)
 
 
@@ -91,6 +94,7 @@ def described(model: EnsembleRegressor) -> Description:
         calibrated_on=0 if model.calibration_ is None else model.calibration_.n_rows,
         judged={} if table is None else dict(table.judged),
         notes=[] if table is None else list(table.notes),
+        warnings=[] if table is None else list(table.warnings),
     )
 
 

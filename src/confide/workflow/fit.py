@@ -1,27 +1,34 @@
 """From a table to a model: set rows aside, train, judge, calibrate."""
 
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
+from confide.encoding import Encoder
+from confide.errors import TargetError, listed, nearest
 from confide.estimators import EnsembleRegressor, TrainingTable
-from confide.workflow.rows import fingerprints, set_aside
+from confide.overfitting import overfitting_check
+from confide.prediction import Prediction
+from confide.workflow.describe import described
+from confide.workflow.notes import Notes
+from confide.workflow.rows import fingerprints, known_again, set_aside
 from confide.workflow.target import known_rows, take_target
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Row = Float64[np.ndarray, " row"]
 # More rows than this tell accuracy and quantiles no better, and are missed in training.
 MOST_SET_ASIDE = 10_000
 # The fewest rows from which a 95 % prediction interval can be calibrated: 19 / 20 = 0.95.
 FEWEST_TO_CALIBRATE = 19
-# The fewest rows that a share is set aside of.
-FEWEST_ROWS = 10
+# The fewest rows of a table that some are set aside of.
+FEWEST_ROWS = 20
+# Levels that the prediction intervals are judged at.
+LEVELS = (0.8, 0.95)
 
 
 @dataclass(frozen=True)
@@ -29,14 +36,39 @@ class FittedTable:
     """A model made from a table, with what is to be said of it.
 
     Attributes:
-        model: fitted, calibrated where rows could be set aside, with its `training_table_`.
-        notes: what happened on the way, for the reader: rows dropped, columns left out.
+        model: fitted, calibrated where enough rows could be set aside, with its `training_table_`.
+        notes: what happened on the way: rows dropped, columns left out.
         warnings: what the reader should worry about.
     """
 
     model: EnsembleRegressor
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def judgement(self) -> str:
+        """How good it is on the rows that were set aside, in a sentence."""
+        table = self.model.training_table_
+        judged = {} if table is None else table.judged
+        if not judged:
+            return "No rows were set aside, so how good the model is cannot be told."
+        covered = ", ".join(
+            f"{judged[f'coverage_{100 * level:g}']:.0%} ± "
+            f"{judged[f'coverage_{100 * level:g}_se']:.0%} of a nominal {level:.0%}"
+            for level in LEVELS
+        )
+        calibrated = "; since then they are calibrated on these rows" * (
+            self.model.calibration_ is not None
+        )
+        return (
+            f"On {judged['rows']:,.0f} rows set aside: RMSE {judged['rmse']:.4g} ± "
+            f"{judged['rmse_se']:.2g} (the target's standard deviation is "
+            f"{judged['target_sd']:.4g}); prediction intervals held {covered}{calibrated}."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All that is told, as plain values."""
+        return described(self.model).to_json()
 
 
 def fit_table(
@@ -51,12 +83,12 @@ def fit_table(
     """Fits an estimator to a table as it is.
 
     A share of the rows is set aside: the accuracy told is that on rows which the networks have not
-    seen, and the prediction intervals are then calibrated on the same rows.
+    seen. The prediction intervals are then calibrated on the same rows.
 
     Args:
-        table: columns of any kind; rows without a target are dropped.
+        table: columns of any kind; rows without a target are left out.
         target: name of the column to predict.
-        estimator: what to fit; its parameters are used as they are.
+        estimator: what to fit, in place.
         file: name of the table's file, remembered.
         hold_out: share of the rows to set aside, at most 10,000 of them; 0 for none.
         seed: of the choice of rows.
@@ -65,60 +97,73 @@ def fit_table(
         TargetError: the target cannot be predicted.
         ValueError: the table cannot be learnt from.
     """
-    notes: list[str] = []
+    notes = Notes()
     features, y = known_rows(*take_target(table, target), target, notes)
-    with _kept_warnings(notes):
+    with notes.of_warnings():
         aside = _aside(features, y, hold_out, seed)
-        trained = features.filter(~aside), y[~aside]
-        model = estimator.fit(*trained)
-    held = features.filter(aside), y[aside]
-    judged: Mapping[str, float] = {}
-    if aside.any():
-        judged = judged_on(model, *held)
-    if aside.sum() >= FEWEST_TO_CALIBRATE:
-        model.calibrate(*held)
-    else:
-        notes.append(
-            f"Prediction intervals are not calibrated: that takes {FEWEST_TO_CALIBRATE} rows that "
-            f"are set aside, and there are {aside.sum()}."
-        )
-    worries = _worries(model, trained[0])
+        train, held = features.filter(~aside), features.filter(aside)
+        y_train, y_held = y[~aside], y[aside]
+        model = estimator.fit(train, y_train)
+        at_train = model.get_prediction(train)
+        at_held = model.get_prediction(held) if aside.any() else None
+        if len(y_held) >= FEWEST_TO_CALIBRATE:
+            model.calibrate(held, y_held)
+        else:
+            notes.add(
+                f"Prediction intervals are not calibrated: that takes {FEWEST_TO_CALIBRATE} rows "
+                f"that are set aside, and there are {len(y_held)}."
+            )
+    worries = _worries(at_train, y_train, at_held, y_held)
     model.training_table_ = TrainingTable(
         target=target,
         file=file,
-        trained_on=_known_again(model, *trained),
-        set_aside=_known_again(model, *held),
-        notes=tuple(dict.fromkeys(notes + worries)),
-        judged=judged,
+        trained_on=np.unique(known_again(model, train, y_train)),
+        set_aside=np.unique(known_again(model, held, y_held)),
+        notes=tuple(notes),
+        warnings=tuple(worries),
+        judged={} if at_held is None else judged_on(at_held, y_held),
     )
-    return FittedTable(model, tuple(dict.fromkeys(notes)), tuple(worries))
+    return FittedTable(model, tuple(notes), tuple(worries))
 
 
-def _aside(
-    features: "pa.Table", y: Float64[np.ndarray, " row"], hold_out: float, seed: int
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def judged_on(prediction: Prediction, y: Row) -> dict[str, float]:
+    """Accuracy, and coverage of the prediction intervals, on rows that were not trained on."""
+    squares = (y - prediction.mean) ** 2
+    rmse = np.sqrt(squares.mean())
+    # By the delta method; a single row has no standard error.
+    error = np.std(squares, ddof=1) / np.sqrt(len(y)) / (2 * rmse) if len(y) > 1 and rmse else 0
+    found = {"rows": len(y), "rmse": rmse, "rmse_se": error, "target_sd": np.std(y)}
+    for level in LEVELS:
+        lower, upper = prediction.prediction_interval(level).T
+        name = f"coverage_{100 * level:g}"
+        found[name] = np.mean((lower <= y) & (y <= upper))
+        found[f"{name}_se"] = np.sqrt(level * (1 - level) / len(y))
+    return {name: float(value) for name, value in found.items()}
+
+
+def without_columns(table: "pa.Table", names: Sequence[str]) -> "pa.Table":
+    """A table without some of its columns.
+
+    Raises:
+        TargetError: there is no such column.
+    """
+    for name in names:
+        if name not in table.column_names:
+            raise TargetError(
+                f"There is no column {name!r} to leave out; the columns are "
+                f"{listed(table.column_names)}. {nearest(name, table.column_names)}".rstrip()
+            )
+    return table.drop_columns(list(names))
+
+
+def _aside(features: "pa.Table", y: Row, hold_out: float, seed: int) -> Bool[np.ndarray, " row"]:
     if hold_out == 0 or len(y) < FEWEST_ROWS:
         return np.zeros(len(y), bool)
     share = min(hold_out, MOST_SET_ASIDE / len(y))
     return set_aside(fingerprints(Encoder.fit(features).encode(features), y), share, seed)
 
 
-def _known_again(
-    model: EnsembleRegressor, features: "pa.Table", y: Float64[np.ndarray, " row"]
-) -> Fingerprints:
-    return np.unique(fingerprints(model.encoder_.encode(features), y))
-
-
-def _worries(model: EnsembleRegressor, trained: "pa.Table") -> list[str]:
-    check = overfitting_check(model.get_prediction(trained))
+def _worries(train: Prediction, y_train: Row, held: Prediction | None, y_held: Row) -> list[str]:
+    given = (y_train, held, y_held) if held is not None and len(held) > 1 else ()
+    check = overfitting_check(train, *given)
     return [check.reason] if check.fires else []
-
-
-@contextmanager
-def _kept_warnings(notes: list[str]) -> Iterator[None]:
-    """Warnings become notes: each is said once, and kept with the model."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    notes.extend(dict.fromkeys(str(warning.message) for warning in caught))
-

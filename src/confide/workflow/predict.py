@@ -1,50 +1,47 @@
 """From a model and a table, block by block, to a table of predictions."""
 
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from confide.errors import TableMismatchError, listed, nearest
 from confide.estimators import EnsembleRegressor
 from confide.prediction import Prediction
+from confide.tables import CSV, TableFile
+from confide.workflow.notes import Notes
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-@dataclass
-class Notes:
-    """What is said once about a table that is read in many blocks."""
-
-    said: dict[str, int] = field(default_factory=dict)
-
-    def __iter__(self) -> Iterator[str]:
-        """Each note, with the number of blocks that it is about where they are several."""
-        for note, n_blocks in self.said.items():
-            yield note if n_blocks == 1 else f"{note} (and likewise further on)"
-
-    def add(self, note: str) -> None:
-        """Counts a note; the numbers in it may differ from block to block."""
-        self.said[note] = self.said.get(note, 0) + 1
 
 
 def features_of(model: EnsembleRegressor, table: "pa.Table") -> "pa.Table":
     """The columns that the model was trained on, by name and in its order; others are left out.
 
     Raises:
-        TableMismatchError: columns are missing.
+        TableMismatchError: columns are missing that the networks see.
     """
-    needed = feature_names(model)
-    there = table.column_names
-    missing = [name for name in needed if name not in there]
+    import pyarrow as pa
+
+    refuse_missing_columns(model, table.column_names)
+    for name in _unused(model):
+        if name not in table.column_names:
+            table = table.append_column(name, pa.nulls(table.num_rows))
+    return table.select(feature_names(model))
+
+
+def refuse_missing_columns(model: EnsembleRegressor, there: Sequence[str]) -> None:
+    """Refuses a table without the columns that the networks see.
+
+    Raises:
+        TableMismatchError: with all that are missing.
+    """
+    needed, unused = feature_names(model), _unused(model)
+    missing = [name for name in needed if name not in there and name not in unused]
     if missing:
         near = [hint for name in missing if (hint := nearest(name, there))]
         raise TableMismatchError(
             f"The model needs columns that the table does not have: {listed(missing)}; the table "
-            f"has {listed(there)}. {' '.join(dict.fromkeys(near))}".rstrip()
+            f"has {listed(there)}. {' '.join(dict.fromkeys(near[:3]))}".rstrip()
         )
-    return table.select(needed)
 
 
 def feature_names(model: EnsembleRegressor) -> list[str]:
@@ -63,16 +60,30 @@ def feature_names(model: EnsembleRegressor) -> list[str]:
     return [str(name) for name in names]
 
 
-def predicted(
-    model: EnsembleRegressor, table: "pa.Table", notes: Notes
-) -> Prediction:
+def _unused(model: EnsembleRegressor) -> Collection[str]:
+    """Columns of the training table that the networks do not see."""
+    return () if model.encoder_ is None else model.encoder_.left_out
+
+
+def arrow_types(model: EnsembleRegressor, source: TableFile) -> "dict[str, pa.DataType]":
+    """How columns of a file are to be read: in text, a category that looks like numbers is none.
+
+    Other files say themselves of what type their columns are.
+    """
+    import pyarrow as pa
+
+    if source.format != CSV:
+        return {}
+
+    kinds = {"category": pa.string(), "number": pa.float64()}
+    columns = () if model.encoder_ is None else model.encoder_.columns
+    return {column.name: kinds[column.kind] for column in columns if column.kind in kinds}
+
+
+def predicted(model: EnsembleRegressor, table: "pa.Table", notes: Notes) -> Prediction:
     """The prediction for a table's rows; warnings become notes."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        prediction = model.get_prediction(features_of(model, table))
-    for warning in caught:
-        notes.add(str(warning.message))
-    return prediction
+    with notes.of_warnings():
+        return model.get_prediction(features_of(model, table))
 
 
 def prediction_blocks(
@@ -103,4 +114,3 @@ def prediction_blocks(
         answers = pa.Table.from_pandas(frame, preserve_index=False)
         kept = {name: block.column(name) for name in keep}
         yield pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})
-

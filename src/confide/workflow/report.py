@@ -10,9 +10,10 @@ from confide.errors import NoSuchIntervalError
 from confide.estimators import EnsembleRegressor
 from confide.prediction import Prediction
 from confide.workflow.describe import described
+from confide.workflow.notes import Notes
 from confide.workflow.page_inputs import NEW, PageInputs
-from confide.workflow.predict import Notes, features_of, predicted
-from confide.workflow.rows import fingerprints, status
+from confide.workflow.predict import features_of, predicted
+from confide.workflow.rows import known_again, status
 from confide.workflow.target import take_target
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def page_inputs(
         n_calibration_rows=description.calibrated_on or None,
         advice=advice,
         levers=levers,
-        warnings=[*description.notes, *notes],
+        warnings=[*description.warnings, *notes],
         settings=_settings(model, file),
     )
 
@@ -78,8 +79,7 @@ def _status(
     found = np.full(features.num_rows, NEW, dtype="<U13")
     if y is not None and model.training_table_ is not None:
         known = np.isfinite(y)
-        encoded = model.encoder_.encode(features.filter(known))
-        found[known] = status(fingerprints(encoded, y[known]), model)
+        found[known] = status(known_again(model, features.filter(known), y[known]), model)
     return found.tolist()
 
 
@@ -95,10 +95,12 @@ def _advice(
 
 def _settings(model: EnsembleRegressor, file: str) -> dict[str, str]:
     description = described(model)
+    notes = {"notes from the fit": " ".join(description.notes)} if description.notes else {}
     kinds = [column["kind"] for column in description.columns]
     return {
         "table": file or "given in Python",
         **description.facts,
         "columns": ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)),
+        **notes,
         "confide": version("confide"),
     }

@@ -1,9 +1,24 @@
 """Knowing rows again: which a model was trained on, which were set aside, which are new."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from jaxtyping import Float64, UInt64
+from jaxtyping import Bool, Float64, UInt64
 
 from confide.estimators import EnsembleRegressor
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def known_again(
+    model: EnsembleRegressor, features: "pa.Table", y: Float64[np.ndarray, " row"]
+) -> UInt64[np.ndarray, " row"]:
+    """The fingerprints of a table's rows as the model sees them."""
+    encoder = model.encoder_
+    if encoder is None:
+        raise TypeError("A model that was fitted to an array has no table to know rows again by.")
+    return fingerprints(encoder.encode(features), y)
 
 
 def fingerprints(
@@ -18,7 +33,7 @@ def fingerprints(
 
 def set_aside(
     rows: UInt64[np.ndarray, " row"], share: float, seed: int
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+) -> Bool[np.ndarray, " row"]:
     """A random share of the rows; equal rows stay together, so that none tests itself.
 
     It depends on the rows and the seed alone, not on the rows' order.

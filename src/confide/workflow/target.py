@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from confide.errors import TargetError, listed, nearest
+from confide.workflow.notes import Notes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +44,7 @@ def take_target(table: "pa.Table", target: str) -> Taken:
 
 
 def known_rows(
-    features: "pa.Table", y: Float64[np.ndarray, " row"], target: str, notes: list[str]
+    features: "pa.Table", y: Float64[np.ndarray, " row"], target: str, notes: Notes
 ) -> Taken:
     """The rows whose target is known; a note says how many are dropped.
 
@@ -62,7 +63,7 @@ def known_rows(
         return Taken(features, y)
     n_dropped = int(np.sum(~known))
     rows = "1 row" if n_dropped == 1 else f"{n_dropped:,} rows"
-    notes.append(f"{rows} of {len(y):,} left out: the target {target!r} is missing there.")
+    notes.add(f"{rows} of {len(y):,} left out: the target {target!r} is missing there.")
     return Taken(features.filter(known), y[known])
 
 
@@ -97,7 +98,9 @@ def _not_numbers(column: "pa.ChunkedArray", target: str) -> str:
     odd = [word for word in words if not _is_number(word)]
     shown = ", ".join(repr(word[:30]) for word in (odd or words)[:SHOWN])
     if len(odd) < len(words) / 2:
-        return f"{told}: most values are numbers, but not {shown}. Correct them or leave them empty."
+        return (
+            f"{told}: most values are numbers, but not {shown}. Correct them or leave them empty."
+        )
     return (
         f"{told}, with values such as {shown}. Classes call for a classifier; numbers with units "
         "or decimal commas must be written as plain numbers."
@@ -110,4 +113,3 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
-

@@ -1,0 +1,338 @@
+"""From a table to a model to predictions: nothing is judged on rows that it was trained on."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import confide
+from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
+from confide.errors import TableMismatchError, TargetError
+from confide.tables import TableFile, write_blocks
+from confide.workflow import (
+    Notes,
+    arrow_types,
+    check_table,
+    described,
+    features_of,
+    fit_table,
+    page_inputs,
+    prediction_blocks,
+    without_columns,
+)
+from confide.workflow.rows import fingerprints, set_aside, status
+from confide.workflow.target import known_rows, take_target
+
+FINITE = st.floats(-1e6, 1e6, width=64)
+MATRICES = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=FINITE)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """A table with a category, holes, an identifier and a target that is missing in two rows."""
+    generator = np.random.default_rng(5)
+    n = 120
+    x = generator.normal(size=n)
+    colour = generator.choice(["red", "green"], n)
+    y = 2 * x + (colour == "red") + generator.normal(0, 0.3, n)
+    y[[3, 7]] = np.nan
+    return pa.table(
+        {
+            "id": [f"row {i}" for i in range(n)],
+            "x": pa.array(x, mask=np.arange(n) % 10 == 0),
+            "colour": colour,
+            "y": pa.array(y, from_pandas=True),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted(rows, small):
+    return fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small), file="rows.csv", seed=1)
+
+
+# Rows, known again
+
+
+@given(MATRICES)
+def test_equal_rows_have_equal_fingerprints_whatever_stands_beside_them(X):
+    y = X[:, 0]
+    whole = fingerprints(X, y)
+    assert np.array_equal(fingerprints(X[::-1], y[::-1]), whole[::-1])
+    assert np.array_equal(fingerprints(X[:1], y[:1]), whole[:1])
+    assert np.array_equal(fingerprints(-0.0 * X, 0 * y), fingerprints(0.0 * X, 0 * y))
+
+
+def test_a_row_with_another_target_is_another_row():
+    X = np.zeros((2, 3))
+    one, other = fingerprints(X, np.array([1.0, 2.0]))
+    assert one != other
+
+
+@given(st.integers(0, 3), st.integers(20, 200))
+def test_rows_set_aside_do_not_depend_on_the_order_of_the_rows(seed, n):
+    rows = fingerprints(np.arange(n, dtype=float)[:, None], np.zeros(n))
+    aside = set_aside(rows, 0.2, seed)
+    order = np.random.default_rng(seed).permutation(n)
+    assert aside.sum() == round(0.2 * n)
+    assert np.array_equal(set_aside(rows[order], 0.2, seed), aside[order])
+
+
+def test_equal_rows_are_set_aside_together():
+    rows = np.repeat(fingerprints(np.arange(50.0)[:, None], np.zeros(50)), 3)
+    aside = set_aside(rows, 0.2, 0).reshape(50, 3)
+    assert np.array_equal(aside.all(axis=1), aside.any(axis=1))
+    assert aside[:, 0].sum() == 10
+
+
+def test_another_seed_sets_other_rows_aside():
+    rows = fingerprints(np.arange(50.0)[:, None], np.zeros(50))
+    assert not np.array_equal(set_aside(rows, 0.2, 0), set_aside(rows, 0.2, 1))
+
+
+# The target
+
+
+def test_target_is_taken_out_and_missing_values_are_not_numbers(rows):
+    features, y = take_target(rows, "y")
+    assert features.column_names == ["id", "x", "colour"]
+    assert np.flatnonzero(np.isnan(y)).tolist() == [3, 7]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([1, 2, None], pa.int32()),
+        pa.array([1.0, 2.0, np.nan]),
+        pa.array(["1.00", "2.00", None]).cast(pa.decimal128(5, 2)),
+    ],
+    ids=["whole", "float", "decimal"],
+)
+def test_targets_of_any_type_of_number(column):
+    y = take_target(pa.table({"x": [1, 2, 3], "y": column}), "y").y
+    assert np.array_equal(y, [1, 2, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("table", "target", "message"),
+    [
+        ({"x": [1], "price": [1]}, "prise", "no column 'prise' to predict.*mean 'price'"),
+        ({"x": [1]}, "x", "'x' is the only column"),
+        ({"x": [1, 2], "y": ["a", "b"]}, "y", "must be numbers.*'a', 'b'.*classifier"),
+        (
+            {"x": [1] * 4, "y": ["1", "2", "3", "oops"]},
+            "y",
+            "most values are numbers, but not 'oop",
+        ),
+        ({"x": [1, 2], "y": [True, False]}, "y", "bool: yes or no calls for a classifier"),
+        ({"x": [1, 2], "y": np.array([1, 2], "M8[s]")}, "y", "days since a fixed date"),
+        ({"x": [1, 2], "y": [1.0, np.inf]}, "y", "'y' is infinite in row 2"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " not in value else "",
+)
+def test_a_target_that_cannot_be_predicted_is_refused(table, target, message):
+    with pytest.raises(TargetError, match=re.compile(message, re.DOTALL)):
+        take_target(pa.table(table), target)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"), [([], "a header and no rows"), ([np.nan, np.nan], "missing in all 2 rows")]
+)
+def test_a_target_that_is_nowhere_known_is_refused(y, message):
+    table = pa.table({"x": pa.array(np.zeros(len(y))), "y": pa.array(y, pa.float64())})
+    with pytest.raises(TargetError, match=message):
+        known_rows(*take_target(table, "y"), "y", Notes())
+
+
+# Fitting
+
+
+def test_rows_without_a_target_are_left_out_and_told(fitted):
+    assert fitted.notes[0] == "2 rows of 120 left out: the target 'y' is missing there."
+    table = fitted.model.training_table_
+    assert len(table.trained_on) + len(table.set_aside) == 118
+    assert len(table.set_aside) == round(0.2 * 118)
+
+
+def test_a_column_of_no_use_is_told(fitted):
+    assert any(note.startswith("Left out of the fit: id") for note in fitted.notes)
+
+
+def test_the_model_is_that_of_a_plain_fit_to_the_rows_that_were_not_set_aside(fitted, rows, small):
+    known = rows.filter(np.isfinite(take_target(rows, "y").y))
+    features, y = take_target(known, "y")
+    # The same rows by the model's own account of them.
+    here = status(fingerprints(fitted.model.encoder_.encode(features), y), fitted.model)
+    assert (here == "trained on").sum() == 94
+    assert (here == "calibrated on").sum() == 24
+    trained, aside = features.filter(here == "trained on"), features.filter(here != "trained on")
+    with pytest.warns(UserWarning, match="Left out"):
+        plain = BootstrappedDeepEnsembleRegressor(**small).fit(trained, y[here == "trained on"])
+    assert np.array_equal(plain.predict(features), fitted.model.predict(features))
+    plain.calibrate(aside, y[here != "trained on"])
+    assert np.array_equal(
+        plain.predict_interval(features)[1], fitted.model.predict_interval(features)[1]
+    )
+
+
+def test_the_judgement_is_that_of_the_rows_set_aside_before_calibration(fitted, rows):
+    model = fitted.model
+    features, y = take_target(rows, "y")
+    inputs = page_inputs(model, rows)
+    aside = np.array(inputs.status) == "calibrated on"
+    raw = model.get_prediction(features).uncalibrated
+    judged = model.training_table_.judged
+    assert judged["rows"] == 24
+    errors = (raw.mean - y)[aside]
+    assert judged["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)))
+    lower, upper = raw.prediction_interval(0.8)[aside].T
+    assert judged["coverage_80"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
+    assert judged["coverage_80_se"] == pytest.approx(0.4 / np.sqrt(24))
+    assert fitted.judgement.startswith(f"On 24 rows set aside: RMSE {judged['rmse']:.4g} ±")
+
+
+def test_without_rows_set_aside_nothing_is_judged_or_calibrated(rows, small):
+    found = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small), hold_out=0)
+    assert found.model.calibration_ is None
+    assert found.model.training_table_.judged == {}
+    assert "cannot be told" in found.judgement
+    assert any("takes 19 rows that are set aside, and there are 0" in n for n in found.notes)
+
+
+def test_a_refit_forgets_the_table(rows, small):
+    model = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small)).model
+    model.fit(np.arange(20.0)[:, None], np.arange(20.0))
+    assert model.training_table_ is None
+    assert model.encoder_ is None
+    assert model.calibration_ is None
+
+
+def test_a_saved_model_remembers_the_table(fitted, tmp_path):
+    fitted.model.save(tmp_path / "model.confide")
+    loaded = confide.load(tmp_path / "model.confide")
+    assert described(loaded) == described(fitted.model)
+    for name in ("trained_on", "set_aside"):
+        kept = getattr(loaded.training_table_, name)
+        assert np.array_equal(kept, getattr(fitted.model.training_table_, name))
+
+
+def test_columns_can_be_left_out_by_name(rows):
+    assert without_columns(rows, ["id"]).column_names == ["x", "colour", "y"]
+    with pytest.raises(TargetError, match=r"no column 'idd' to leave out.*mean 'id'"):
+        without_columns(rows, ["idd"])
+
+
+# Predicting
+
+
+def test_blocks_give_the_same_predictions_as_the_whole_table(fitted, rows):
+    whole = pa.concat_tables(prediction_blocks(fitted.model, [rows], confidence_level=0.9))
+    blocks = [rows.slice(start, 50) for start in (0, 50, 100)]
+    in_blocks = pa.concat_tables(prediction_blocks(fitted.model, blocks, confidence_level=0.9))
+    assert in_blocks.num_rows == 120
+    # XLA rounds differently for other numbers of rows.
+    for name in whole.column_names:
+        np.testing.assert_allclose(
+            in_blocks[name].to_numpy(), whole[name].to_numpy(), rtol=1e-5, err_msg=name
+        )
+    frame = fitted.model.get_prediction(features_of(fitted.model, rows)).summary_frame(0.9)
+    np.testing.assert_array_equal(whole["obs_ci_upper"].to_numpy(), frame["obs_ci_upper"])
+
+
+def test_columns_are_found_by_name_in_any_order_and_others_are_ignored(fitted, rows):
+    (plain,) = prediction_blocks(fitted.model, [rows])
+    mixed = rows.select(["y", "colour", "id", "x"]).append_column("more", rows["id"])
+    (found,) = prediction_blocks(fitted.model, [mixed], keep=["more"])
+    assert found.column_names == ["more", *plain.column_names]
+    assert found.drop_columns(["more"]).equals(plain)
+
+
+def test_a_column_that_the_networks_do_not_see_may_be_missing(fitted, rows):
+    (with_id,) = prediction_blocks(fitted.model, [rows])
+    (without,) = prediction_blocks(fitted.model, [rows.drop_columns(["id"])])
+    assert without.equals(with_id)
+
+
+def test_missing_columns_are_all_named(fitted, rows):
+    table = rows.rename_columns(["id", "xx", "color", "y"])
+    with pytest.raises(TableMismatchError, match=r"'x', 'colour'; the table has .*'color'\?"):
+        features_of(fitted.model, table)
+
+
+def test_a_model_of_an_array_has_no_columns_to_find(bootstrapped, rows):
+    with pytest.raises(TableMismatchError, match="array of 3 columns without names"):
+        features_of(bootstrapped, rows)
+
+
+def test_values_that_training_did_not_have_are_counted_over_all_blocks(fitted, rows):
+    blue = rows.set_column(2, "colour", pa.array(["blue"] * 120))
+    notes = Notes()
+    list(prediction_blocks(fitted.model, [blue.slice(0, 60), blue.slice(60)], notes=notes))
+    (note,) = notes
+    assert "colour: 'blue' (120 rows)" in note
+
+
+def test_text_files_are_read_as_training_read_them_and_others_as_they_say(fitted, rows, tmp_path):
+    csv, parquet = tmp_path / "rows.csv", tmp_path / "rows.parquet"
+    write_blocks([rows], csv)
+    write_blocks([rows], parquet)
+    types = {"x": pa.float64(), "colour": pa.string()}
+    assert arrow_types(fitted.model, TableFile(csv)) == types
+    assert arrow_types(fitted.model, TableFile(parquet)) == {}
+
+
+# The page's inputs
+
+
+def test_rows_trained_on_are_known_again_and_new_ones_are_new(fitted, rows):
+    inputs = page_inputs(fitted.model, rows, file="rows.csv")
+    counts = {name: inputs.status.count(name) for name in set(inputs.status)}
+    assert counts == {"trained on": 94, "calibrated on": 24, "new": 2}  # two without a target
+    moved = rows.set_column(3, "y", pa.array(take_target(rows, "y").y + 1, from_pandas=True))
+    assert set(page_inputs(fitted.model, moved).status) == {"new"}
+
+
+def test_a_table_without_the_target_has_a_page(fitted, rows):
+    inputs = page_inputs(fitted.model, rows.drop_columns(["y"]))
+    assert inputs.y is None
+    assert set(inputs.status) == {"new"}
+
+
+def test_a_long_table_is_sampled_and_rows_keep_their_numbers(fitted, rows, monkeypatch):
+    monkeypatch.setattr("confide.workflow.report.MOST_ROWS", 30)
+    inputs = page_inputs(fitted.model, rows)
+    assert inputs.n_rows == 30
+    expected = rows["id"].take(inputs.row_numbers - 1).to_pylist()
+    assert inputs.frame["id"].tolist() == expected
+    assert any("Of 120 rows, 30 drawn" in warning for warning in inputs.warnings)
+
+
+def test_a_method_without_the_split_has_a_page(rows, small):
+    features, y = take_target(rows, "y")
+    known = np.isfinite(y)
+    with pytest.warns(UserWarning, match="Left out"):
+        model = DeepEnsembleRegressor(**{**small, "n_members": 1}).fit(
+            features.filter(known), y[known]
+        )
+    inputs = page_inputs(model, rows)
+    assert inputs.advice is None
+    assert inputs.levers is None
+
+
+# The check
+
+
+@pytest.mark.slow
+def test_a_check_compares_three_methods_on_a_twin_and_says_what_it_left_out(rows):
+    found = check_table(rows, "y", n_simulations=2, most_rows=60, seed=3, verbose=False)
+    names = {coverage.estimator for coverage in found.report.coverages}
+    assert names == {"bootstrapped deep ensemble", "deep ensemble", "naive bootstrap"}
+    assert found.report.n_train + len(found.report.X_test) == 60
+    assert "2 rows of 120 left out: the target 'y' is missing there." in found.notes
+    assert any(note.startswith("Of 118 rows, 60 drawn") for note in found.notes)
+    again = check_table(rows, "y", n_simulations=2, most_rows=60, seed=3, verbose=False)
+    assert again.report.to_frame().equals(found.report.to_frame())
