@@ -62,8 +62,10 @@ def read_feature(name: object, column: "pd.Series[Any]") -> Feature:
         values.dtype == object and types.infer_dtype(values, skipna=True) in {"date", "datetime"}
     ):
         return Feature(shown, "date", pd.to_datetime(values, utc=True, errors="coerce"))
-    texts = [plain(value) for value in values.astype(object)]
-    return Feature(shown, "category", pd.Series(texts, dtype=object).mask(values.isna(), np.nan))
+    texts = [str(value) for value in values.astype(object)]
+    short = {text: plain(text) for text in set(texts)}  # each once: categories repeat
+    column = pd.Series([short[text] for text in texts], dtype=object)
+    return Feature(shown, "category", column.mask(values.isna(), np.nan))
 
 
 def telling_features(
