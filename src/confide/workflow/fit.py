@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from confide.encoding import Encoder
-from confide.errors import TargetError, listed, nearest
+from confide.errors import NoSuchIntervalError, TargetError, listed, nearest
 from confide.estimators import EnsembleRegressor, TrainingTable
 from confide.overfitting import overfitting_check
 from confide.prediction import Prediction
@@ -165,5 +165,8 @@ def _aside(features: "pa.Table", y: Row, hold_out: float, seed: int) -> Bool[np.
 
 def _worries(train: Prediction, y_train: Row, held: Prediction | None, y_held: Row) -> list[str]:
     given = (y_train, held, y_held) if held is not None and len(held) > 1 else ()
-    check = overfitting_check(train, *given)
+    try:
+        check = overfitting_check(train, *given)
+    except NoSuchIntervalError:  # nothing held out, and a method without classical variance
+        return []
     return [check.reason] if check.fires else []
