@@ -10,7 +10,6 @@ taken. Beside it, in one process, the same model is called on arrays of encoded 
 """
 
 import argparse
-import os
 import platform
 import subprocess
 import sys
@@ -48,19 +47,30 @@ def write_rows(path: Path, n_rows: int) -> None:
             writer.write_table(piece.slice(0, min(len(piece), n_rows - start)))
 
 
+# A process counts the memory of the one that started it, so a small one starts the command.
+LAUNCHER = """
+import os, subprocess, sys, time
+start = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, code, used = os.wait4(process.pid, 0)
+print(code, time.perf_counter() - start, used.ru_maxrss)
+"""
+
+
 def command(model: Path, rows: Path, output: Path) -> dict[str, float]:
     """Seconds and peak memory of `confide predict` in a process of its own."""
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "confide", "predict", model, rows, "-o", output, "--force"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+    arguments = ["-m", "confide", "predict", model, rows, "-o", output, "--force"]
+    done = subprocess.run(
+        [sys.executable, "-c", LAUNCHER, sys.executable, *map(str, arguments)],
+        capture_output=True,
+        check=True,
+        text=True,
     )
-    _, code, used = os.wait4(process.pid, 0)
-    if code != 0:
+    code, seconds, peak = done.stdout.split()
+    if code != "0":
         raise RuntimeError("confide predict failed: run it by hand to see why")
-    scale = 1 if platform.system() == "Darwin" else 1024
-    return {"seconds": time.perf_counter() - start, "peak_mb": used.ru_maxrss * scale / 1e6}
+    unit = 1 if platform.system() == "Darwin" else 1024
+    return {"seconds": float(seconds), "peak_mb": float(peak) * unit / 1e6}
 
 
 def array_rate(model: confide.BootstrappedDeepEnsembleRegressor) -> float:

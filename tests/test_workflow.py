@@ -20,6 +20,7 @@ from confide.workflow import (
     described,
     features_of,
     fit_table,
+    one_ahead,
     page_inputs,
     prediction_blocks,
     without_columns,
@@ -283,6 +284,22 @@ def test_text_files_are_read_as_training_read_them_and_others_as_they_say(fitted
     types = {"x": pa.float64(), "colour": pa.string()}
     assert arrow_types(fitted.model, TableFile(csv)) == types
     assert arrow_types(fitted.model, TableFile(parquet)) == {}
+
+
+def test_blocks_come_in_order_and_one_ahead_of_what_is_taken():
+    made = []
+    source = (made.append(i) or i for i in range(1, 5))
+    blocks = one_ahead(source)
+    assert next(blocks) == 1
+    assert list(blocks) == [2, 3, 4]
+    assert made == [1, 2, 3, 4]
+
+
+def test_an_error_in_a_block_reaches_whom_it_is_made_for():
+    blocks = one_ahead(1 / i for i in (1, 0))
+    assert next(blocks) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(blocks)
 
 
 # The page's inputs

@@ -59,6 +59,7 @@ def predict(
             Notes,
             arrow_types,
             feature_names,
+            one_ahead,
             prediction_blocks,
             refuse_missing_columns,
         )
@@ -73,7 +74,7 @@ def predict(
         blocks = source.blocks(columns=needed, types=arrow_types(fitted, source))
         answers = prediction_blocks(fitted, blocks, confidence_level=level, keep=kept, notes=notes)
         with row_counter("Predicting", shown=output is not None) as counted:
-            write_blocks(counted(answers), output or "-", ending=ending, force=force)
+            write_blocks(counted(one_ahead(answers)), output or "-", ending=ending, force=force)
     for note in notes:
         click.echo(note, err=True)
     if output is not None:

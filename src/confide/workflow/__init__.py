@@ -10,6 +10,7 @@ from confide.workflow.predict import (
     arrow_types,
     feature_names,
     features_of,
+    one_ahead,
     prediction_blocks,
     refuse_missing_columns,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "feature_names",
     "features_of",
     "fit_table",
+    "one_ahead",
     "page_document",
     "page_inputs",
     "prediction_blocks",

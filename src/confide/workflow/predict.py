@@ -1,6 +1,7 @@
 """From a model and a table, block by block, to a table of predictions."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from confide.errors import TableMismatchError, listed, nearest
@@ -114,3 +115,13 @@ def prediction_blocks(
         answers = pa.Table.from_pandas(frame, preserve_index=False)
         kept = {name: block.column(name) for name in keep}
         yield pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})
+
+
+def one_ahead(blocks: "Iterable[pa.Table]") -> "Iterator[pa.Table]":
+    """The same blocks, the next one made in a thread while this one is being written."""
+    with ThreadPoolExecutor(1) as thread:
+        rest = iter(blocks)
+        coming = thread.submit(next, rest, None)
+        while (block := coming.result()) is not None:
+            coming = thread.submit(next, rest, None)
+            yield block
