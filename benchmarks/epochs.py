@@ -94,6 +94,8 @@ def main() -> int:
         plan = replace(plan, sets=chosen, twins=tuple(t for t in plan.twins if t in chosen))
     if arguments.splits:
         plan = replace(plan, n_splits=arguments.splits)
+    if arguments.simulations:
+        plan = replace(plan, n_simulations=arguments.simulations)
     if arguments.rows:
         plan = replace(plan, most_rows=arguments.rows)
     made = provenance() | {"quick": arguments.quick}
@@ -360,6 +362,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny tables: do all parts work?")
     parser.add_argument("--sets", nargs="+", choices=SETS, help="these tables alone")
     parser.add_argument("--splits", type=int, help="random splits of each table")
+    parser.add_argument("--simulations", type=int, help="data sets simulated from each twin")
     parser.add_argument("--rows", type=int, help="thin longer tables to this many rows")
     parser.add_argument("-o", "--output", type=Path, help="also write the tables to a file")
     parser.add_argument(

@@ -31,8 +31,9 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
         n_retrains: retrainings of each member. More make the classical variance steadier.
         hidden_layer_sizes: units of each hidden layer.
         max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
-            held-out rows and then train on all of them. The search takes as long as the fit, a few
-            times as long for tables of less than some thousand rows.
+            held-out rows and then train on all of them: better predictions, but confidence
+            intervals that covered less than those of 80 epochs (`results/epochs.md`). The search
+            takes as long as the fit, a few times as long for tables of some thousand rows or less.
         batch_size: rows in a step.
         learning_rate: step size of Adam.
         l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
@@ -105,8 +106,9 @@ class DeepEnsembleRegressor(EnsembleRegressor):
         n_members: number of networks.
         hidden_layer_sizes: units of each hidden layer.
         max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
-            held-out rows and then train on all of them. The search takes as long as the fit, a few
-            times as long for tables of less than some thousand rows.
+            held-out rows and then train on all of them: better predictions, but confidence
+            intervals that covered less than those of 80 epochs (`results/epochs.md`). The search
+            takes as long as the fit, a few times as long for tables of some thousand rows or less.
         batch_size: rows in a step.
         learning_rate: step size of Adam.
         l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
@@ -157,8 +159,9 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
         n_members: number of networks, at least 2.
         hidden_layer_sizes: units of each hidden layer.
         max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
-            held-out rows and then train on all of them. The search takes as long as the fit, a few
-            times as long for tables of less than some thousand rows.
+            held-out rows and then train on all of them: better predictions, but confidence
+            intervals that covered less than those of 80 epochs (`results/epochs.md`). The search
+            takes as long as the fit, a few times as long for tables of some thousand rows or less.
         batch_size: rows in a step.
         learning_rate: step size of Adam.
         l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
