@@ -221,7 +221,7 @@ def curve(document):
 
 def test_calibrated_intervals_are_not_judged_on_calibration_rows():
     document = page_document(inputs(calibrated(), y=Y, status=["calibrated on"] * 4))
-    assert "The calibrated prediction intervals cannot be judged here" in document.summary
+    assert "so these rows cannot judge them" in document.summary
     assert set(table(document, "coverage").frame["intervals"]) == {"before calibration"}
     assert "is typically off by" in document.summary
 
@@ -622,3 +622,11 @@ def test_without_script_the_table_is_whole(addresses, browser):
     assert len(page.locator("#table-rows tbody tr:visible").all()) == 6
     assert page.locator("#table-rows .brushed").is_hidden()
     page.close()
+
+
+def test_novel_rows_are_counted_among_those_not_trained_on():
+    prediction = predicted([1, 2, 3, 4], novelty=np.array([0.001, 0.001, 0.5, 0.5]))
+    said = page_document(inputs(prediction, status=["trained on", "new", "new", "new"])).summary
+    assert "1 of 3 rows that the model was not trained on (33 %) is unlike" in said
+    said = page_document(inputs(prediction, status=["trained on"] * 4)).summary
+    assert "trained on every row, so none of them is new to it" in said

@@ -32,8 +32,9 @@ NOT_SEEN_ON_DATA = (
     "observes that function; `confide check` simulates it on data like these."
 )
 ALL_CALIBRATED_ON = (
-    "The calibrated prediction intervals cannot be judged here: every unseen row was used to "
-    "calibrate them."
+    "The prediction intervals are calibrated on every unseen row of this file, so these rows "
+    "cannot judge them: a new row like these lies in its calibrated interval with the promised "
+    "probability, on average over such rows."
 )
 # What a verdict means for the reader.
 SAID = {
@@ -127,14 +128,19 @@ def novelty_words(rows: Rows) -> str:
             "Intervals cannot be trusted far from the training data, and how far these rows are "
             "was not asked for."
         )
-    n = int(inputs.novel.sum())
+    unseen = ~inputs.has_status(TRAINED)
+    n_rows, n = int(unseen.sum()), int((inputs.novel & unseen).sum())
+    if n_rows == 0:
+        return "The model was trained on every row, so none of them is new to it."
+    seen = " that the model was not trained on" if n_rows < inputs.n_rows else ""
     about = f"{percent(NOVEL)} of rows like the training data would be called so by chance"
     if n == 0:
-        return f"No row is unlike the training data (p-value below {NOVEL:g}); {about}."
+        of = f" of the {rows_text(n_rows)}{seen}" if seen else ""
+        return f"No row{of} is unlike the training data (p-value below {NOVEL:g}); {about}."
     verb = "is" if n == 1 else "are"
-    share = "" if n == inputs.n_rows else f" ({percent(n / inputs.n_rows)})"
+    share = "" if n == n_rows else f" ({percent(n / n_rows)})"
     return (
-        f"{n:,} of {rows_text(inputs.n_rows)}{share} {verb} unlike the training data (p-value "
+        f"{n:,} of {rows_text(n_rows)}{seen}{share} {verb} unlike the training data (p-value "
         f"below {NOVEL:g}); {about}. Neither interval can be trusted for rows unlike all that "
         "the model has seen."
     )
@@ -189,6 +195,8 @@ def _coverage_sentence(name: str, level: str, nominal: float, row: dict[str, flo
     }[name]
     share = with_error(100 * row["coverage"], 100 * row["standard_error"])
     found = SAID[verdict(row["coverage"], nominal, row["standard_error"])]
+    if name == RAW:
+        found = found.replace("they are", "they were")
     return (
         f"{which} held {int(row['held']):,} of {int(row['rows']):,} observed values, {share} %: "
         f"{found}."
