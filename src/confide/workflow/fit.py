@@ -12,6 +12,7 @@ from confide.errors import NoSuchIntervalError, TargetError, listed, nearest
 from confide.estimators import EnsembleRegressor, TrainingTable
 from confide.overfitting import overfitting_check
 from confide.prediction import Prediction
+from confide.workflow.accuracy import accuracy_scores
 from confide.workflow.describe import described
 from confide.workflow.notes import Notes
 from confide.workflow.rows import fingerprints, known_again, set_aside
@@ -128,16 +129,13 @@ def fit_table(
 
 def judged_on(prediction: Prediction, y: Row) -> dict[str, float]:
     """Accuracy, and coverage of the prediction intervals, on rows that were not trained on."""
-    squares = (y - prediction.mean) ** 2
-    rmse = np.sqrt(squares.mean())
-    # By the delta method; a single row has no standard error.
-    error = np.std(squares, ddof=1) / np.sqrt(len(y)) / (2 * rmse) if len(y) > 1 and rmse else 0
-    found = {"rows": len(y), "rmse": rmse, "rmse_se": error, "target_sd": np.std(y)}
-    for level in LEVELS:
-        lower, upper = prediction.prediction_interval(level).T
-        name = f"coverage_{100 * level:g}"
-        found[name] = np.mean((lower <= y) & (y <= upper))
-        found[f"{name}_se"] = np.sqrt(level * (1 - level) / len(y))
+    rmse, *_ = accuracy_scores(y, prediction.mean)
+    found = {"rows": len(y), "rmse": rmse.value, "rmse_se": rmse.standard_error}
+    found["target_sd"] = np.std(y)
+    coverage = prediction.observed_coverage(y, LEVELS)
+    for level, share, error in zip(LEVELS, coverage.shares, coverage.standard_error, strict=True):
+        found[f"coverage_{100 * level:g}"] = share
+        found[f"coverage_{100 * level:g}_se"] = error
     return {name: float(value) for name, value in found.items()}
 
 

@@ -9,10 +9,10 @@ from confide.explanation import WORDS as SOURCES
 from confide.prediction import NOVEL
 from confide.report import Column, Document, Figure, Part, Section, Table
 from confide.workflow import page_figures as figures
+from confide.workflow.accuracy import Score
 from confide.workflow.page_inputs import TRAINED, PageInputs
 from confide.workflow.page_judgement import (
     CURVE_LEVELS,
-    Score,
     accuracy,
     coverage_frame,
     only_calibrated_on,

@@ -1,7 +1,7 @@
 """Accuracy and coverage on rows that a model has not seen, each with its standard error."""
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -11,6 +11,7 @@ from confide.errors import NoSuchIntervalError
 from confide.metrics import crps_of_normal_mixture, observed_coverage
 from confide.prediction import Prediction
 from confide.uncertainty import ConformalLaw, Law, LevelLaw
+from confide.workflow.accuracy import Score, accuracy_scores, mean_score
 from confide.workflow.page_inputs import CALIBRATED, NEW, TRAINED, PageInputs
 
 if TYPE_CHECKING:
@@ -37,16 +38,6 @@ RIGHT, NARROW, WIDE = "right, within chance", "too narrow", "wider than needed"
 RAW, AFTER_CALIBRATION, ONLY = "before calibration", "calibrated", "prediction intervals"
 
 
-@dataclass(frozen=True)
-class Score:
-    """One number about the accuracy, with its standard error (NaN where one row gives none)."""
-
-    name: str
-    value: float
-    standard_error: float
-    meaning: str
-
-
 def unseen_rows(inputs: PageInputs) -> Rows:
     """Rows that are honest about accuracy: with a target, and not trained on."""
     return np.isfinite(inputs.observed) & ~inputs.has_status(TRAINED)
@@ -69,34 +60,7 @@ def why_not(inputs: PageInputs) -> str | None:
 def accuracy(inputs: PageInputs) -> list[Score]:
     """Scores on unseen rows; needs at least one."""
     rows = unseen_rows(inputs)
-    y, mean = inputs.observed[rows], inputs.prediction.mean[rows]
-    error = mean - y
-    n, squares, spread = len(y), error**2, (y - y.mean()) ** 2
-    # Sums without each row in turn; that of squares about the mean also loses the row's pull on it.
-    rest = squares.sum() - squares
-    rest_spread = spread.sum() - spread * n / max(n - 1, 1)
-    found = [
-        Score(
-            "RMSE",
-            float(np.sqrt(squares.mean())),
-            _jackknife(np.sqrt(rest / max(n - 1, 1))),
-            "root mean squared error: the typical error, in the target's unit",
-        ),
-        _mean_score("MAE", np.abs(error), "mean absolute error, which large errors sway less"),
-        _mean_score(
-            "mean error", error, "prediction minus observed: above 0, predictions are high"
-        ),
-    ]
-    if n > 2 and spread.sum() > 0 and (rest_spread > 0).all():
-        found.append(
-            Score(
-                "R²",
-                float(1 - squares.sum() / spread.sum()),
-                _jackknife(1 - rest / rest_spread),
-                "share of the target's variance that is explained: 1 is perfect, 0 is no better "
-                "than always predicting the mean",
-            )
-        )
+    found = accuracy_scores(inputs.observed[rows], inputs.prediction.mean[rows])
     crps = _crps(inputs, rows)
     return found if crps is None else [*found, crps]
 
@@ -204,18 +168,6 @@ def _some(rows: Rows, most: int) -> Int[np.ndarray, " some"]:
     return np.random.default_rng(0).choice(numbers, most, replace=False)
 
 
-def _mean_score(name: str, values: Row, meaning: str) -> Score:
-    n = len(values)
-    error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.nan
-    return Score(name, float(values.mean()), error, meaning)
-
-
-def _jackknife(without: Row) -> float:
-    """Standard error from the values without each row in turn."""
-    n = len(without)
-    return float(np.sqrt((n - 1) * np.var(without))) if n > 1 else np.nan
-
-
 def _crps(inputs: PageInputs, rows: Rows) -> Score | None:
     """That of the law before calibration, which changes intervals and gives no law."""
     law = (inputs.prediction.uncalibrated or inputs.prediction).prediction_law
@@ -229,4 +181,4 @@ def _crps(inputs: PageInputs, rows: Rows) -> Score | None:
     meaning = "continuous ranked probability score of the whole predicted law; smaller is better"
     if len(drawn) < rows.sum():
         meaning += f"; of {len(drawn):,} rows drawn by chance"
-    return _mean_score("CRPS", scores, meaning)
+    return mean_score("CRPS", scores, meaning)

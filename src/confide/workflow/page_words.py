@@ -7,6 +7,7 @@ import numpy as np
 from confide.explanation import WORDS as SOURCES
 from confide.prediction import NOVEL
 from confide.report.tables import with_error
+from confide.workflow.accuracy import Score
 from confide.workflow.page_inputs import TRAINED
 from confide.workflow.page_judgement import (
     AFTER_CALIBRATION,
@@ -15,7 +16,6 @@ from confide.workflow.page_judgement import (
     RAW,
     RIGHT,
     WIDE,
-    Score,
     only_calibrated_on,
     unseen_rows,
     verdict,
