@@ -5,12 +5,13 @@ its p-value is $(1 + \#\{i : d_i \ge d\}) / (n + 1)$, with $d_i$ the distance of
 the nearest other one. For a fresh row that is like them, this is the exact conformal p-value: had
 row i the fresh row as a neighbour too, $d_i$ could only fall to a distance that is itself at least
 d, and the count would be the same. (Not so with the second or third nearest neighbour.) So such a
-row has a p-value below t with a probability of at most t, but for the little that scales which
-were computed without it change, and at least t - 2 / (n + 1).
+row has a p-value below t with a probability of about t. Scales that were computed without it change
+a little, and with heavy tails more than that: of Cauchy columns, 1.8 % of fresh rows are below 0.01
+where n is 100. Equal rows are kept once; with ties between distances p-values are larger.
 
 A row that is farther out than every reference row has $d_{\max} / (d (n + 1))$: below 1 / (n + 1)
-nothing is counted any more, and this is how the tail of a Cauchy law goes on. Lighter tails fall
-faster, so the p-value errs on the side of silence, and small tables can raise a flag at all.
+nothing is counted any more. So small tables can raise a flag at all, if hardly ever: with 30 rows
+only what is three times as far off as any of them is flagged at 0.01.
 
 Distances are between inputs as the networks see them, not between the activations of their last
 hidden layer, which forget what the targets do not depend on, and what units that are off map onto
@@ -71,7 +72,7 @@ class Novelty:
         if len(X) > MOST_REFERENCE_ROWS:
             rows = np.random.default_rng(SEED).choice(len(X), MOST_REFERENCE_ROWS, replace=False)
             X = X[np.sort(rows)]
-        reference = standardiser.inputs(X)
+        reference = _different(standardiser.inputs(X))
         weights = _column_weights(reference)
         weighted = reference * weights
         neighbours = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(weighted)
@@ -123,6 +124,14 @@ class Novelty:
         if not (distances[0] >= 0 and np.all(np.diff(distances) >= 0)):
             raise ValueError("distances between reference rows must be positive and in order")
         return cls(reference.copy(), weights.copy(), distances.copy())
+
+
+def _different(
+    rows: Float32[np.ndarray, "row feature"],
+) -> Float32[np.ndarray, "different feature"]:
+    """Each row once: repeated ones, 0 apart, would make every other row look far off."""
+    first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    return rows[first] if len(first) > 1 else rows
 
 
 def _column_weights(

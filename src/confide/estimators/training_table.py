@@ -22,8 +22,11 @@ class TrainingTable:
     Attributes:
         target: name of the column to predict.
         file: name of the file, without its folder.
-        trained_on: fingerprints of the rows that the networks were trained on, sorted.
+        trained_on: fingerprints of the rows that the networks were trained on.
         set_aside: those of the rows that were kept from training, to judge and calibrate with.
+        n_trained: how many rows were trained on; copies of one another share a fingerprint.
+        n_set_aside: how many were set aside, likewise.
+        copies: whether equal rows are copies of one another.
         notes: what happened at the fit: rows dropped, columns left out.
         warnings: what the reader should worry about.
         judged: accuracy on the rows that were set aside, by name.
@@ -33,6 +36,9 @@ class TrainingTable:
     file: str
     trained_on: Fingerprints
     set_aside: Fingerprints
+    n_trained: int
+    n_set_aside: int
+    copies: bool = False
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     judged: Mapping[str, float] = field(default_factory=dict)
@@ -42,6 +48,9 @@ class TrainingTable:
         said = {
             "target": self.target,
             "file": self.file,
+            "n_trained": self.n_trained,
+            "n_set_aside": self.n_set_aside,
+            "copies": self.copies,
             "notes": list(self.notes),
             "warnings": list(self.warnings),
             "judged": dict(self.judged),
@@ -58,6 +67,9 @@ class TrainingTable:
             isinstance(number, float) for number in numbers
         ):
             raise ValueError("what it says of its training table is of the wrong type")
+        counts = [said["n_trained"], said["n_set_aside"]]
+        if not all(type(count) is int for count in counts) or type(said["copies"]) is not bool:
+            raise ValueError("the numbers of its training rows are of the wrong type")
         rows = [arrays[name] for name in ("trained_on", "set_aside")]
         if any(each.dtype != np.uint64 or each.ndim != 1 for each in rows):
             raise ValueError("fingerprints of rows must be a list of 64-bit numbers")
@@ -67,6 +79,9 @@ class TrainingTable:
             file=said["file"],
             trained_on=trained_on,
             set_aside=aside,
+            n_trained=said["n_trained"],
+            n_set_aside=said["n_set_aside"],
+            copies=said["copies"],
             notes=tuple(said["notes"]),
             warnings=tuple(said["warnings"]),
             judged=said["judged"],

@@ -77,7 +77,7 @@ def described(model: EnsembleRegressor) -> Description:
     table = model.training_table_
     rows = None
     if table is not None:
-        rows = {"trained on": len(table.trained_on), "set aside": len(table.set_aside)}
+        rows = {"trained on": table.n_trained, "set aside": table.n_set_aside}
     chosen = model.fitted_.settings
     settings = {name: getattr(chosen, name, value) for name, value in model.get_params().items()}
     return Description(

@@ -6,35 +6,31 @@ import numpy as np
 from jaxtyping import Bool, Float64, UInt64
 
 from confide.estimators import EnsembleRegressor
+from confide.fingerprints import fingerprints, identities
+from confide.workflow.page_inputs import CALIBRATED, NEW, TRAINED
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 def known_again(
-    model: EnsembleRegressor, features: "pa.Table", y: Float64[np.ndarray, " row"]
+    model: EnsembleRegressor,
+    features: "pa.Table",
+    y: Float64[np.ndarray, " row"],
+    *,
+    copies: bool,
 ) -> UInt64[np.ndarray, " row"]:
-    """The fingerprints of a table's rows as the model sees them."""
+    """Numbers to know a table's rows again by, as the model sees them."""
     encoder = model.encoder_
     if encoder is None:
         raise TypeError("A model that was fitted to an array has no table to know rows again by.")
-    return fingerprints(encoder.encode(features), y)
-
-
-def fingerprints(
-    X: Float64[np.ndarray, "row feature"], y: Float64[np.ndarray, " row"]
-) -> UInt64[np.ndarray, " row"]:
-    """A number for each row that equal rows share, whatever file they are read from."""
-    import pandas as pd
-
-    numbers = np.column_stack([X, y]) + 0.0  # minus zero is zero
-    return pd.util.hash_pandas_object(pd.DataFrame(numbers), index=False).to_numpy()
+    return identities(fingerprints(encoder.encode(features), y), copies=copies)
 
 
 def set_aside(
     rows: UInt64[np.ndarray, " row"], share: float, seed: int
 ) -> Bool[np.ndarray, " row"]:
-    """A random share of the rows; equal rows stay together, so that none tests itself.
+    """A random share of the rows; those of one number stay together, so that none tests itself.
 
     It depends on the rows and the seed alone, not on the rows' order.
     """
@@ -45,16 +41,19 @@ def set_aside(
 
 
 def status(
-    rows: UInt64[np.ndarray, " row"], model: EnsembleRegressor
-) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
+    model: EnsembleRegressor, features: "pa.Table", y: Float64[np.ndarray, " row"]
+) -> list[str]:
     """What the model has to do with each row: "trained on", "calibrated on" or "new".
 
-    Rows that were set aside and not calibrated on are as good as new.
+    Rows that were set aside and not calibrated on are as good as new. A row without a target
+    cannot be known again.
     """
-    table = getattr(model, "training_table_", None)
-    if table is None:
-        return np.full(len(rows), "new", dtype="<U13")
-    calibrated = np.isin(rows, table.set_aside) & (model.calibration_ is not None)
-    return np.select(
-        [np.isin(rows, table.trained_on), calibrated], ["trained on", "calibrated on"], "new"
-    )
+    found = np.full(len(y), NEW, dtype="<U13")
+    table, known = model.training_table_, np.isfinite(y)
+    if table is not None and known.any():
+        rows = known_again(model, features.filter(known), y[known], copies=table.copies)
+        calibrated = np.isin(rows, table.set_aside) & (model.calibration_ is not None)
+        found[known] = np.select(
+            [np.isin(rows, table.trained_on), calibrated], [TRAINED, CALIBRATED], NEW
+        )
+    return found.tolist()
