@@ -12,7 +12,7 @@ import confide
 SOURCE = Path(confide.__file__).parent
 # Each concept may import those before it; concepts on one line do not know each other.
 LAYERS = [
-    {"arrays", "compilation", "errors", "extras", "randomness"},
+    {"arrays", "compilation", "errors", "extras", "fingerprints", "randomness"},
     {"atomic", "encoding", "named"},
     {"uncertainty", "metrics", "learners", "standardise", "datasets", "tables"},
     {"explanation"},

@@ -135,6 +135,25 @@ def test_nothing_is_overwritten_without_force(homes, model):
     assert model.read_bytes() == before
 
 
+def test_what_is_read_is_never_replaced(homes, model, tmp_path):
+    path = tmp_path / "homes.parquet"
+    path.write_bytes(homes.read_bytes())
+    refused(2, "is what is read", "predict", model, path, "-o", path, "--force")
+    refused(2, "is what is read", "fit", path, "-t", "price", "-o", path, "--force")
+    assert path.read_bytes() == homes.read_bytes()
+
+
+def test_kept_columns_stay_as_they_are_in_the_file(tmp_path):
+    path, model = tmp_path / "codes.csv", tmp_path / "codes.confide"
+    ids = 2**53 + np.arange(40)
+    lines = [f"{i},{'0123' if i % 2 else '9876'},{i % 7}.5,{i % 2 + i % 7}" for i in ids]
+    path.write_text("\n".join(["id,zip,x,y", *lines]))
+    done("fit", path, "-t", "y", "-o", model, *QUICK)
+    kept = done("predict", model, path, "--keep", "id,zip").stdout.splitlines()
+    assert [line.split(",")[0] for line in kept[1:]] == [str(i) for i in ids]
+    refused(2, "no column 'idd' to keep.*'id'", "predict", model, path, "--keep", "idd")
+
+
 @pytest.mark.parametrize("command", ["predict", "report"])
 def test_no_command_overwrites_without_force(model, homes, tmp_path, command):
     path = tmp_path / "there.html"
@@ -389,6 +408,17 @@ def test_a_reader_that_has_seen_enough_ends_the_command_quietly(model, homes, tm
     assert child.returncode == 1
     assert "Traceback" not in said
     assert "Error" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is full")
+@pytest.mark.parametrize(
+    "arguments", [["inspect", "model.confide"], ["completion", "bash"]], ids=lambda a: a[0]
+)
+def test_a_full_standard_output_is_told_in_a_sentence(folder, arguments):
+    with Path("/dev/full").open("w") as full, process(*arguments, stdout=full, cwd=folder) as child:
+        said = child.stderr.read()
+    assert child.returncode == 1
+    assert "Traceback" not in said
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is full")

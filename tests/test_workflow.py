@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import confide
-from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
-from confide.errors import TableMismatchError, TargetError
+from confide import (
+    BootstrappedDeepEnsembleRegressor,
+    DeepEnsembleRegressor,
+    OverfittingCheck,
+)
+from confide.errors import KeptColumnError, RowError, TableMismatchError, TargetError
+from confide.fingerprints import are_copies, fingerprints, groups
 from confide.tables import TableFile, write_blocks
 from confide.workflow import (
     Notes,
@@ -20,12 +25,13 @@ from confide.workflow import (
     described,
     features_of,
     fit_table,
+    kept_columns,
     one_ahead,
     page_inputs,
     prediction_blocks,
     without_columns,
 )
-from confide.workflow.rows import fingerprints, set_aside, status
+from confide.workflow.rows import set_aside, status
 from confide.workflow.target import known_rows, take_target
 
 FINITE = st.floats(-1e6, 1e6, width=64)
@@ -47,6 +53,7 @@ def rows():
             "x": pa.array(x, mask=np.arange(n) % 10 == 0),
             "colour": colour,
             "y": pa.array(y, from_pandas=True),
+            "z": generator.normal(size=n),
         }
     )
 
@@ -68,31 +75,119 @@ def test_equal_rows_have_equal_fingerprints_whatever_stands_beside_them(X):
     assert np.array_equal(fingerprints(-0.0 * X, 0 * y), fingerprints(0.0 * X, 0 * y))
 
 
-def test_a_row_with_another_target_is_another_row():
-    X = np.zeros((2, 3))
-    one, other = fingerprints(X, np.array([1.0, 2.0]))
-    assert one != other
+def test_rows_that_differ_have_different_fingerprints():
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    rows = [fingerprints(X, X[:, 0]), fingerprints(1e-30 * X, X[:, 0]), fingerprints(X, X[:, 1])]
+    assert len(np.unique(np.concatenate(rows))) == 3000
+
+
+@given(
+    hnp.arrays(np.float32, (20, 2), elements=st.floats(-1e6, 1e6, width=32, allow_subnormal=False))
+)
+def test_a_float32_and_its_decimals_are_one_number(X):
+    decimals = np.array([[float(str(value)) for value in row] for row in X])
+    assert np.array_equal(
+        fingerprints(X.astype(np.float64), X[:, 0].astype(np.float64)),
+        fingerprints(decimals, decimals[:, 0]),
+    )
+
+
+def repeated(n_designs, n_repeats, targets, seed=0):
+    """Rows of some designs, each repeated, and their targets."""
+    generator = np.random.default_rng(seed)
+    X = np.repeat(generator.normal(size=(n_designs, 2)), n_repeats, axis=0)
+    y = generator.normal(size=len(X))
+    if targets == "copied":
+        y = np.repeat(y[::n_repeats], n_repeats)
+    elif targets == "ratings":
+        y = generator.integers(1, 6, len(X)).astype(float)
+    return X, y
+
+
+def test_copies_and_repeated_measurements_belong_together_and_rows_of_few_values_do_not():
+    for n_designs, n_repeats, targets, n_groups in [
+        (14, 10, "copied", 14),
+        (50, 3, "measured", 50),
+        (6, 100, "ratings", 600),
+        (6, 100, "measured", 600),
+        (100, 1, "measured", 100),
+    ]:
+        X, y = repeated(n_designs, n_repeats, targets)
+        assert len(np.unique(groups(X, y))) == n_groups, (n_designs, n_repeats, targets)
+        assert are_copies(X, y) == (targets == "copied")
 
 
 @given(st.integers(0, 3), st.integers(20, 200))
 def test_rows_set_aside_do_not_depend_on_the_order_of_the_rows(seed, n):
-    rows = fingerprints(np.arange(n, dtype=float)[:, None], np.zeros(n))
-    aside = set_aside(rows, 0.2, seed)
+    X, y = np.arange(n, dtype=float)[:, None], np.zeros(n)
+    aside = set_aside(X, y, 0.2, seed)
     order = np.random.default_rng(seed).permutation(n)
     assert aside.sum() == round(0.2 * n)
-    assert np.array_equal(set_aside(rows[order], 0.2, seed), aside[order])
+    assert np.array_equal(set_aside(X[order], y[order], 0.2, seed), aside[order])
 
 
-def test_equal_rows_are_set_aside_together():
-    rows = np.repeat(fingerprints(np.arange(50.0)[:, None], np.zeros(50)), 3)
-    aside = set_aside(rows, 0.2, 0).reshape(50, 3)
+def test_rows_that_belong_together_are_set_aside_together():
+    X, y = repeated(50, 3, "measured")
+    aside = set_aside(X, y, 0.2, 0).reshape(50, 3)
     assert np.array_equal(aside.all(axis=1), aside.any(axis=1))
     assert aside[:, 0].sum() == 10
 
 
+def test_rows_of_few_values_are_set_aside_one_by_one():
+    X, y = repeated(6, 100, "ratings")
+    aside = set_aside(X, y, 0.2, 0)
+    assert aside.sum() == 120
+    kinds = fingerprints(X, y)
+    # Some 20 rows of each of 30 kinds: hardly one is wholly here or there.
+    split = [0 < aside[kinds == kind].mean() < 1 for kind in np.unique(kinds)]
+    assert np.mean(split) > 0.8
+
+
 def test_another_seed_sets_other_rows_aside():
-    rows = fingerprints(np.arange(50.0)[:, None], np.zeros(50))
-    assert not np.array_equal(set_aside(rows, 0.2, 0), set_aside(rows, 0.2, 1))
+    X, y = repeated(50, 1, "measured")
+    assert not np.array_equal(set_aside(X, y, 0.2, 0), set_aside(X, y, 0.2, 1))
+
+
+def table_of(X, y):
+    return pa.table({"a": X[:, 0], "b": X[:, 1], "y": y})
+
+
+def test_copies_count_once_where_a_model_is_judged(small):
+    X, y = repeated(100, 4, "copied")
+    found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small))
+    table = found.model.training_table_
+    assert (table.n_trained, table.n_set_aside) == (320, 80)
+    assert (len(table.trained_on), len(table.set_aside)) == (80, 20)
+    assert table.judged["rows"] == 20
+    assert found.model.calibration_.n_rows == 20
+    assert "Of 80 rows set aside, 20 are different, the others copies." in found.notes
+    assert described(found.model).rows == {"trained on": 320, "set aside": 80}
+    # One more copy of a row is still that row.
+    counted = page_inputs(found.model, pa.concat_tables([table_of(X, y)] * 2)).status
+    assert (counted.count("trained on"), counted.count("calibrated on")) == (640, 160)
+
+
+def test_too_few_different_rows_are_not_calibrated_on(small):
+    X, y = repeated(14, 10, "copied")
+    found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small))
+    assert found.model.calibration_ is None
+    assert any("and there are 2." in note for note in found.notes)
+
+
+def test_equal_rows_of_few_values_are_told_apart_by_their_place(small):
+    X, y = repeated(6, 100, "ratings")
+    found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small))
+    counted = page_inputs(found.model, table_of(X, y)).status
+    assert (counted.count("trained on"), counted.count("calibrated on")) == (480, 120)
+
+
+def test_rows_of_another_calibration_are_known_again(small):
+    X, y = repeated(100, 1, "measured")
+    model = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small)).model
+    other = table_of(*repeated(30, 1, "measured", seed=1))
+    model.calibrate(other.drop_columns(["y"]), other["y"].to_numpy())
+    assert set(page_inputs(model, other).status) == {"calibrated on"}
+    assert page_inputs(model, table_of(X, y)).status.count("calibrated on") == 0
 
 
 # The target
@@ -100,7 +195,7 @@ def test_another_seed_sets_other_rows_aside():
 
 def test_target_is_taken_out_and_missing_values_are_not_numbers(rows):
     features, y = take_target(rows, "y")
-    assert features.column_names == ["id", "x", "colour"]
+    assert features.column_names == ["id", "x", "colour", "z"]
     assert np.flatnonzero(np.isnan(y)).tolist() == [3, 7]
 
 
@@ -167,7 +262,7 @@ def test_the_model_is_that_of_a_plain_fit_to_the_rows_that_were_not_set_aside(fi
     known = rows.filter(np.isfinite(take_target(rows, "y").y))
     features, y = take_target(known, "y")
     # The same rows by the model's own account of them.
-    here = status(fingerprints(fitted.model.encoder_.encode(features), y), fitted.model)
+    here = np.array(status(fitted.model, features, y))
     assert (here == "trained on").sum() == 94
     assert (here == "calibrated on").sum() == 24
     trained, aside = features.filter(here == "trained on"), features.filter(here != "trained on")
@@ -193,6 +288,12 @@ def test_the_judgement_is_that_of_the_rows_set_aside_before_calibration(fitted, 
     lower, upper = raw.prediction_interval(0.8)[aside].T
     assert judged["coverage_80"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
     assert judged["coverage_80_se"] == pytest.approx(0.4 / np.sqrt(24))
+    lower, upper = raw.prediction_interval(0.95)[aside].T
+    assert judged["coverage_95"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
+    assert judged["coverage_95_se"] == pytest.approx(np.sqrt(0.95 * 0.05 / 24))
+    assert judged["target_sd"] == np.std(y[aside])
+    without = [np.sqrt(np.mean(np.delete(errors, i) ** 2)) for i in range(24)]
+    assert judged["rmse_se"] == pytest.approx(np.sqrt(23 * np.var(without)))
     assert fitted.judgement.startswith(f"On 24 rows set aside: RMSE {judged['rmse']:.4g} ±")
 
 
@@ -201,7 +302,9 @@ def test_without_rows_set_aside_nothing_is_judged_or_calibrated(rows, small):
     assert found.model.calibration_ is None
     assert found.model.training_table_.judged == {}
     assert "cannot be told" in found.judgement
-    assert any("takes 19 rows that are set aside, and there are 0" in n for n in found.notes)
+    assert any(
+        "takes 19 different rows that are set aside, and there are 0" in n for n in found.notes
+    )
 
 
 def test_a_refit_forgets_the_table(rows, small):
@@ -222,9 +325,51 @@ def test_a_saved_model_remembers_the_table(fitted, tmp_path):
 
 
 def test_columns_can_be_left_out_by_name(rows):
-    assert without_columns(rows, ["id"]).column_names == ["x", "colour", "y"]
+    assert without_columns(rows, ["id"]).column_names == ["x", "colour", "y", "z"]
     with pytest.raises(TargetError, match=r"no column 'idd' to leave out.*mean 'id'"):
         without_columns(rows, ["idd"])
+
+
+def test_held_out_rows_decide_whether_it_overfits(rows, small, monkeypatch):
+    given = []
+
+    def check(training, y_train, held_out, y_held_out):
+        given.append((len(training), len(y_train), len(held_out), len(y_held_out)))
+        return OverfittingCheck(0.1, 94, inflation=9.0, inflation_se=0.1)
+
+    monkeypatch.setattr("confide.workflow.fit.overfitting_check", check)
+    found = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small))
+    assert given == [(94, 94, 24, 24)]
+    assert found.warnings[0].startswith("The networks fit their training rows much better than")
+    assert found.model.training_table_.warnings == found.warnings
+
+
+def test_a_model_that_is_no_better_than_the_mean_is_warned_of(small):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(150, 2)), generator.normal(size=150)
+    y[7] = 1e6
+    found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small), seed=2)
+    assert any("no better than always predicting the mean" in each for each in found.warnings)
+
+
+def test_few_rows_are_warned_of(small):
+    generator = np.random.default_rng(0)
+    table = table_of(generator.normal(size=(12, 2)), generator.normal(size=12))
+    found = fit_table(table, "y", BootstrappedDeepEnsembleRegressor(**small))
+    assert found.warnings[0] == "Only 12 rows were trained on: expect little of the model."
+
+
+@pytest.mark.parametrize("hold_out", [0, 0.2])
+def test_every_estimator_can_be_fitted_to_a_table(small, hold_out):
+    generator = np.random.default_rng(0)
+    table = table_of(generator.normal(size=(100, 2)), generator.normal(size=100))
+    plain = {name: small[name] for name in ("hidden_layer_sizes", "max_epochs", "random_state")}
+    for estimator in (
+        confide.DeepEnsembleRegressor(n_members=2, **plain),
+        confide.QualityDrivenEnsembleRegressor(n_members=2, confidence_level=0.9, **plain),
+    ):
+        found = fit_table(table, "y", estimator, hold_out=hold_out)
+        assert found.judgement.startswith("On ") == (hold_out > 0)
 
 
 # Predicting
@@ -246,7 +391,7 @@ def test_blocks_give_the_same_predictions_as_the_whole_table(fitted, rows):
 
 def test_columns_are_found_by_name_in_any_order_and_others_are_ignored(fitted, rows):
     (plain,) = prediction_blocks(fitted.model, [rows])
-    mixed = rows.select(["y", "colour", "id", "x"]).append_column("more", rows["id"])
+    mixed = rows.select(["y", "colour", "z", "id", "x"]).append_column("more", rows["id"])
     (found,) = prediction_blocks(fitted.model, [mixed], keep=["more"])
     assert found.column_names == ["more", *plain.column_names]
     assert found.drop_columns(["more"]).equals(plain)
@@ -258,8 +403,38 @@ def test_a_column_that_the_networks_do_not_see_may_be_missing(fitted, rows):
     assert without.equals(with_id)
 
 
+def test_kept_columns_must_be_there_and_must_not_hide_results(fitted, rows):
+    assert kept_columns("all", ["a", "b"]) == ["a", "b"]
+    with pytest.raises(KeptColumnError, match=r"no column 'idd' to keep.*mean 'id'"):
+        kept_columns("idd", rows.column_names)
+    both = rows.append_column("mean", rows["x"])
+    with pytest.raises(KeptColumnError, match="names of results: 'mean'"):
+        list(prediction_blocks(fitted.model, [both], keep=["mean"]))
+
+
+def test_a_row_that_cannot_be_predicted_has_its_number_in_the_table(fitted, rows):
+    far = rows.set_column(1, "x", pa.array(np.where(np.arange(120) == 70, 1e300, 0.0)))
+    with pytest.raises(RowError, match="The prediction for row 71 is not a finite number"):
+        list(prediction_blocks(fitted.model, [far.slice(0, 50), far.slice(50)]))
+
+
+def test_a_table_without_rows_has_nothing_to_predict(fitted, rows):
+    with pytest.raises(TableMismatchError, match="no rows: nothing to predict"):
+        list(prediction_blocks(fitted.model, [rows.slice(0, 0)]))
+
+
+def test_a_level_that_was_not_calibrated_for_is_noted_once(fitted, rows):
+    notes = Notes()
+    blocks = [rows.slice(0, 60), rows.slice(60)]
+    found = pa.concat_tables(
+        prediction_blocks(fitted.model, blocks, confidence_level=0.99, notes=notes)
+    )
+    assert np.isinf(found["obs_ci_upper"].to_numpy()).all()
+    assert len(list(notes)) == 1
+
+
 def test_missing_columns_are_all_named(fitted, rows):
-    table = rows.rename_columns(["id", "xx", "color", "y"])
+    table = rows.rename_columns(["id", "xx", "color", "y", "z"])
     with pytest.raises(TableMismatchError, match=r"'x', 'colour'; the table has .*'color'\?"):
         features_of(fitted.model, table)
 
@@ -281,8 +456,11 @@ def test_text_files_are_read_as_training_read_them_and_others_as_they_say(fitted
     csv, parquet = tmp_path / "rows.csv", tmp_path / "rows.parquet"
     write_blocks([rows], csv)
     write_blocks([rows], parquet)
-    types = {"x": pa.float64(), "colour": pa.string()}
+    types = {"x": pa.float64(), "colour": pa.string(), "z": pa.float64()}
     assert arrow_types(fitted.model, TableFile(csv)) == types
+    assert arrow_types(fitted.model, TableFile(csv), ["x", "z", "colour"]) == {
+        "colour": pa.string()
+    }
     assert arrow_types(fitted.model, TableFile(parquet)) == {}
 
 

@@ -18,6 +18,26 @@ class TargetError(ValueError):
     """A column that is not there, or that cannot be predicted."""
 
 
+class KeptColumnError(ValueError):
+    """A column that cannot be repeated beside the predictions."""
+
+
+class RowError(ValueError):
+    """A row that cannot be predicted.
+
+    Attributes:
+        message: with {row} where the row's number stands.
+        row: its number, from 0.
+    """
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message.format(row=row))
+        self.message, self.row = message, row
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.message, self.row)
+
+
 class TableMismatchError(ValueError):
     """A table that does not have the columns a model was trained on."""
 

@@ -1,4 +1,4 @@
-"""Rows known again by a number, and rows that are copies of one another."""
+"""Rows known again by a number, and rows that belong together when some are held out."""
 
 import numpy as np
 from jaxtyping import Float, Int, UInt64
@@ -6,42 +6,26 @@ from jaxtyping import Float, Int, UInt64
 # Significant bits of a number that a row is known by: those of a float32, which is what many files
 # keep, and what a decimal number of another file is rounded to.
 BITS = 24
-# Tables repeat rows by nature where most of what is repeated comes with several targets.
+# Rows of equal features are copies where so few of them come with a second target.
 FEW = 0.1
-# An odd number without a pattern: copies that count as rows of their own get numbers far apart.
+# Otherwise they are repeated measurements, and not what few values bring about by chance, if there
+# are at least so many different ones, each with at most so many rows on average.
+FEWEST_DESIGNS, MOST_REPEATS = 20, 10
+# An odd number without a pattern: equal rows that count as several get numbers far apart.
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
+Features = Float[np.ndarray, "row feature"]
+Targets = Float[np.ndarray, " row"]
+Numbers = UInt64[np.ndarray, " row"]
 
-def fingerprints(
-    X: Float[np.ndarray, "row feature"], y: Float[np.ndarray, " row"]
-) -> UInt64[np.ndarray, " row"]:
+
+def fingerprints(X: Features, y: Targets) -> Numbers:
     """A number for each row that equal rows share, whatever file they are read from."""
-    import pandas as pd
-
-    mantissa, exponent = np.frexp(np.column_stack([X, y]).astype(np.float64))
-    numbers = np.ldexp(np.round(mantissa * 2.0**BITS), exponent) + 0.0  # minus zero is zero
-    return pd.util.hash_pandas_object(pd.DataFrame(numbers), index=False).to_numpy()
+    return _hashed(np.column_stack([X, y]))
 
 
-def are_copies(X: Float[np.ndarray, "row feature"], y: Float[np.ndarray, " row"]) -> bool:
-    """Whether equal rows are copies, and not what a table of few values has by nature.
-
-    A table of ratings, say, has the same features with several targets, and equal rows among them
-    are as independent as any. Where equal features always come with the same target, rows were
-    copied.
-    """
-    of_features = fingerprints(X, np.zeros(len(y)))
-    designs, counts = np.unique(of_features, return_counts=True)
-    repeated = np.isin(of_features, designs[counts > 1])
-    n_different = len(np.unique(fingerprints(X[repeated], y[repeated])))
-    n_designs = int(np.sum(counts > 1))
-    return 0 < n_different <= (1 + FEW) * n_designs
-
-
-def identities(
-    rows: UInt64[np.ndarray, " row"], *, copies: bool
-) -> UInt64[np.ndarray, " row"]:
-    """Numbers to tell rows apart by: copies are one row, equal rows of another kind are several."""
+def identities(rows: Numbers, *, copies: bool) -> Numbers:
+    """Numbers to tell rows apart by: copies are one row, other equal rows a first, a second ..."""
     if copies or len(rows) == 0:
         return rows
     import pandas as pd
@@ -50,10 +34,32 @@ def identities(
     return rows ^ (occurrence * STEP)
 
 
-def groups_of_copies(
-    X: Float[np.ndarray, "row feature"], y: Float[np.ndarray, " row"]
-) -> Int[np.ndarray, " row"]:
-    """For each row the number of its group: copies share one."""
-    if not are_copies(X, y):
-        return np.arange(len(y))
-    return np.unique(fingerprints(X, y), return_inverse=True)[1]
+def are_copies(X: Features, y: Targets) -> bool:
+    """Whether rows were copied: equal features come with equal targets, nearly always."""
+    of_features = _hashed(X)
+    designs, counts = np.unique(of_features, return_counts=True)
+    repeated = np.isin(of_features, designs[counts > 1])
+    n_different = len(np.unique(fingerprints(X[repeated], y[repeated])))
+    return bool(0 < n_different <= (1 + FEW) * np.sum(counts > 1))
+
+
+def groups(X: Features, y: Targets) -> Int[np.ndarray, " row"]:
+    """For each row the number of its group: rows of a group are held out together or not at all.
+
+    Copies and repeated measurements share a group, for a network that has learnt one of them has
+    seen the others. In a table of few values, such as ratings by sex and region, equal rows are as
+    independent as any, and each is a group of its own.
+    """
+    designs, group = np.unique(_hashed(X), return_inverse=True)
+    repeated_measurements = len(designs) >= FEWEST_DESIGNS and len(y) <= MOST_REPEATS * len(designs)
+    if len(designs) < len(y) and (repeated_measurements or are_copies(X, y)):
+        return group
+    return np.arange(len(y))
+
+
+def _hashed(numbers: Features) -> Numbers:
+    import pandas as pd
+
+    mantissa, exponent = np.frexp(numbers.astype(np.float64))
+    rounded = np.ldexp(np.round(mantissa * 2.0**BITS), exponent - BITS) + 0.0  # minus zero is zero
+    return pd.util.hash_pandas_object(pd.DataFrame(rounded), index=False).to_numpy()

@@ -20,13 +20,14 @@ LARGEST_INFLATION = 2.0
 BEYOND_CHANCE = 2.0
 SILENT = "No sign of overfitting."
 FOLLOWED = (
-    "The networks {follow} the noise of their training rows, so confidence and prediction "
+    "The networks seem to follow the noise of their training rows, so confidence and prediction "
     "intervals may be too narrow."
 )
-WHAT_TO_DO = (
-    "Try fewer epochs (`max_epochs='auto'` chooses them), a smaller network, a larger "
-    "`l2_penalty`, or more rows."
+LEARNT_BY_HEART = (
+    "The networks fit their training rows much better than rows that they have not seen, so "
+    "confidence and prediction intervals may be too narrow."
 )
+WHAT_TO_DO = "Fewer epochs, a smaller network, a stronger penalty or more rows would help."
 UNLESS = "Where the target has hardly any noise this sign deceives: check with held-out rows."
 LITTLE_NOISE = "The last says little where the target has hardly any noise."
 
@@ -68,9 +69,9 @@ class OverfittingCheck:
         seen = (self._of_held_out(), self._of_ratio())
         said: tuple[str | None, ...]
         if self.inflation is None and self.fires:
-            said = (FOLLOWED.format(follow="seem to follow"), *seen, WHAT_TO_DO, UNLESS)
+            said = (FOLLOWED, *seen, WHAT_TO_DO, UNLESS)
         elif self.fires:
-            said = (FOLLOWED.format(follow="follow"), *seen, WHAT_TO_DO)
+            said = (LEARNT_BY_HEART, *seen, WHAT_TO_DO)
         else:
             said = (SILENT, *seen, LITTLE_NOISE if self._high else None)
         return " ".join(each for each in said if each)

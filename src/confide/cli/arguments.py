@@ -76,13 +76,27 @@ def output_option(
     )
 
 
-def refuse_output(output: Path | None, force: bool, endings: tuple[str, ...] = ()) -> None:
+def refuse_output(
+    output: Path | None, force: bool, *inputs: str | Path, endings: tuple[str, ...] = ()
+) -> None:
     """What cannot be written is told before anything is read or trained."""
     if output is None:
         return
+    if any(Path(each).exists() and output.exists() and output.samefile(each) for each in inputs):
+        raise click.UsageError(f"{output} is what is read: choose another name for the result.")
     if not output.absolute().parent.is_dir():
         raise click.UsageError(f"There is no folder {output.parent}: make it first.")
     if endings and output.suffix.lower() not in endings:
         raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")
     if output.is_file() and not force:
         raise click.UsageError(f"{output} is there already. Add --force to replace it.")
+
+
+def listed_columns(_: click.Context, __: click.Parameter, value: str) -> list[str]:
+    """The names in an option such as id,url."""
+    return [name for name in value.split(",") if name]
+
+
+exclude_option = click.option(
+    "--exclude", default="", callback=listed_columns, help="Columns to leave out, as id,url."
+)

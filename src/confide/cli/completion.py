@@ -3,6 +3,8 @@
 import click
 from click.shell_completion import get_completion_class
 
+from confide.cli.messages import messages
+
 WHERE = {
     "bash": "confide completion bash > ~/.local/share/bash-completion/completions/confide",
     "zsh": 'confide completion zsh > "${fpath[1]}/_confide"',
@@ -19,4 +21,5 @@ def completion(ctx: click.Context, shell: str) -> None:
     found = get_completion_class(shell)
     if found is None:  # pragma: no cover
         raise click.ClickException(f"This version of click does not complete for {shell}.")
-    click.echo(found(root.command, {}, "confide", "_CONFIDE_COMPLETE").source())
+    with messages():
+        click.echo(found(root.command, {}, "confide", "_CONFIDE_COMPLETE").source())

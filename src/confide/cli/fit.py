@@ -7,6 +7,7 @@ from typing import Any, Literal
 import click
 
 from confide.cli.arguments import (
+    exclude_option,
     force_option,
     json_option,
     output_option,
@@ -43,7 +44,7 @@ Examples:
 @table_argument
 @target_option
 @output_option("model.confide", "Where to keep the model.")
-@click.option("--exclude", default="", help="Columns to leave out, as id,url.")
+@exclude_option
 @click.option(
     "--hold-out",
     type=click.FloatRange(0, 0.9),
@@ -52,7 +53,11 @@ Examples:
     help="Share of the rows to keep from training, to judge and calibrate with.",
 )
 @click.option(
-    "--members", default=5, show_default=True, type=click.IntRange(min=2), help="Networks."
+    "--members",
+    default=5,
+    show_default=True,
+    type=click.IntRange(min=2),
+    help="Networks to train; with more of them, confidence intervals narrow and fits take longer.",
 )
 @click.option(
     "--epochs",
@@ -69,7 +74,7 @@ def fit(
     file: str | Path,
     target: str,
     output: Path,
-    exclude: str,
+    exclude: list[str],
     hold_out: float,
     members: int,
     epochs: int | Literal["auto"],
@@ -79,11 +84,11 @@ def fit(
 ) -> None:
     """Fit a bootstrapped deep ensemble to the table in FILE.
 
-    Numbers, categories, dates, truths and missing values are taken as they are. A share of the rows
-    is kept from training: the accuracy that is told is that on rows the networks have not seen, and
-    the prediction intervals are then calibrated on them.
+    Numbers, categories, dates, yes or no, and missing values are taken as they are. A share of the
+    rows is kept from training: the accuracy that is told is that on rows which the networks have
+    not seen, and the prediction intervals are then calibrated on them.
     """
-    refuse_output(output, force)
+    refuse_output(output, force, file)
     with messages(), refusals(TargetError):
         from confide import BootstrappedDeepEnsembleRegressor
         from confide.cli.session import compiled_before
@@ -92,7 +97,7 @@ def fit(
 
         compiled_before()
         source = TableFile(file)
-        table = without_columns(source.read(), [name for name in exclude.split(",") if name])
+        table = without_columns(source.read(), exclude)
         estimator = BootstrappedDeepEnsembleRegressor(
             n_members=members, max_epochs=epochs, random_state=seed, verbose=True
         )
@@ -100,14 +105,14 @@ def fit(
             table, target, estimator, file=Path(source.name).name, hold_out=hold_out, seed=seed
         )
         fitted.model.save(output)
-    for note in fitted.notes:
-        click.echo(note, err=True)
-    for warning in fitted.warnings:
-        click.secho(f"Warning: {warning}", err=True, fg="yellow")
-    click.echo(fitted.judgement, err=True)
-    if as_json:
-        click.echo(json.dumps({"model": str(output), **fitted.to_json()}, indent=2))
-    else:
-        click.echo(output)
-    if file != "-":
-        click.echo(f"Next: confide report {output} {file}", err=True)
+        for note in fitted.notes:
+            click.echo(note, err=True)
+        for warning in fitted.warnings:
+            click.secho(f"Warning: {warning}", err=True, fg="yellow")
+        click.echo(fitted.judgement, err=True)
+        if as_json:
+            click.echo(json.dumps({"model": str(output), **fitted.to_json()}, indent=2))
+        else:
+            click.echo(output)
+        if file != "-":
+            click.echo(f"Next: confide report {output} {file}", err=True)

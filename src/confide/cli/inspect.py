@@ -27,7 +27,7 @@ def inspect(model: Path, as_json: bool) -> None:
         from confide.workflow import described
 
         description = described(load(model))
-    if as_json:
-        click.echo(json.dumps(description.to_json(), indent=2, ensure_ascii=False))
-    else:
-        click.echo(description)
+        if as_json:
+            click.echo(json.dumps(description.to_json(), indent=2, ensure_ascii=False))
+        else:
+            click.echo(description)

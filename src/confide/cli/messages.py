@@ -33,7 +33,9 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
     except (ModuleNotFoundError, OSError, ValueError, *more) as error:  # type: ignore[misc]
-        raise click.ClickException(f"{_said(error).rstrip('.')}. {kept}".rstrip()) from None
+        said = _said(error)
+        stop = "" if said.endswith((".", "?", "!")) else "."
+        raise click.ClickException(f"{said}{stop} {kept}".rstrip()) from None
     except MemoryError:
         raise click.ClickException("There is not enough memory for this table.") from None
     except KeyboardInterrupt:

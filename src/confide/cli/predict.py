@@ -12,7 +12,8 @@ from confide.cli.arguments import (
     refuse_output,
     table_argument,
 )
-from confide.cli.messages import messages
+from confide.cli.messages import messages, refusals
+from confide.errors import KeptColumnError
 
 
 @click.command(
@@ -29,7 +30,9 @@ Examples:
     None, "Where to write; the ending chooses CSV, TSV, Parquet or Arrow. Else standard output."
 )
 @level_option
-@click.option("--keep", default="", help="Columns to repeat before the predictions, as id; or all.")
+@click.option(
+    "--keep", default="", help="Columns to repeat before the predictions, as id,street; or all."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 @force_option
 def predict(
@@ -43,14 +46,15 @@ def predict(
 ) -> None:
     """Predict the rows of FILE with both kinds of intervals.
 
-    A row of the result for each row of FILE, in its order: `mean` and `mean_se`, the confidence
-    interval for the true function (`mean_ci_*`), the prediction interval for a new observation
-    (`obs_ci_*`), the variances by source, and the novelty p-value: where `is_novel` is true, the
-    row is far from the training data and neither interval can be trusted. FILE is read in blocks,
-    so it may be larger than the memory.
+    A row of the result for each row of FILE, in its order: `mean`; the confidence interval for the
+    true function, which is the average of many observations at such a row (`mean_ci_*`); the
+    prediction interval for a new observation (`obs_ci_*`); variances due to noise, finite data and
+    random training; and the novelty p-value: where `is_novel` is true, the row is far from the
+    training data and neither interval can be trusted. FILE is read in blocks, so it may be larger
+    than the memory.
     """
-    refuse_output(output, force)
-    with messages():
+    refuse_output(output, force, file, model)
+    with messages(), refusals(KeptColumnError):
         from confide import load
         from confide.cli.session import compiled_before
         from confide.progress import row_counter
@@ -59,23 +63,24 @@ def predict(
             Notes,
             arrow_types,
             feature_names,
+            kept_columns,
             one_ahead,
             prediction_blocks,
             refuse_missing_columns,
         )
 
         compiled_before()
-        ending = ".jsonl" if as_json else ".csv"
         fitted, source, notes = load(model), TableFile(file), Notes()
         names = source.schema.names
         refuse_missing_columns(fitted, names)
-        kept = names if keep == "all" else [name for name in keep.split(",") if name]
+        kept = kept_columns(keep, names)
         needed = [name for name in names if name in {*feature_names(fitted), *kept}]
-        blocks = source.blocks(columns=needed, types=arrow_types(fitted, source))
+        blocks = source.blocks(columns=needed, types=arrow_types(fitted, source, kept))
         answers = prediction_blocks(fitted, blocks, confidence_level=level, keep=kept, notes=notes)
         with row_counter("Predicting", shown=output is not None) as counted:
+            ending = ".jsonl" if as_json else ".csv"
             write_blocks(counted(one_ahead(answers)), output or "-", ending=ending, force=force)
-    for note in notes:
-        click.echo(note, err=True)
-    if output is not None:
-        click.echo(output)
+        for note in notes:
+            click.echo(note, err=True)
+        if output is not None:
+            click.echo(output)

@@ -39,7 +39,7 @@ def report(
     and those that are far from the training data. FILE may be the one that the model was fitted to:
     rows that it was trained on are known again and do not count as a test.
     """
-    refuse_output(output, force, (".html", ".htm"))
+    refuse_output(output, force, file, model, endings=(".html", ".htm"))
     with messages():
         from confide import load
         from confide.atomic import write_atomically
@@ -54,9 +54,11 @@ def report(
         inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
         document = page_document(inputs)
         write_atomically(output, render_page(document).encode())
-    if as_json:
-        # Through pandas' own writer: what is not a number becomes null.
-        tables = {t.name: json.loads(t.frame.to_json(orient="records")) for t in document.tables}
-        click.echo(json.dumps({"page": str(output), **tables}, indent=2, allow_nan=False))
-    else:
-        click.echo(output)
+        if as_json:
+            # Through pandas' own writer: what is not a number becomes null.
+            tables = {
+                t.name: json.loads(t.frame.to_json(orient="records")) for t in document.tables
+            }
+            click.echo(json.dumps({"page": str(output), **tables}, indent=2, allow_nan=False))
+        else:
+            click.echo(output)

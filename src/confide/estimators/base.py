@@ -22,6 +22,7 @@ from confide.estimators.validation import (
     refuse_answers_that_are_not_numbers,
     refuse_targets_that_cannot_be_learnt,
 )
+from confide.fingerprints import fingerprints, identities
 from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress, TrainingDivergedError
 from confide.learners.blocks import slices
 from confide.methods.epochs import (
@@ -230,6 +231,9 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         an interval holds targets does not tell how often it holds the function.
         `confide.coverage_check` looks at that on a simulated twin of the data.
 
+        The interval is symmetric about the prediction, so its two bounds together have the level,
+        not each by itself: where noise is skewed, `predict_quantiles` is off on either side.
+
         Rows that `fit` has seen have residuals that are too small, and so would be the intervals.
         It cannot be told from the rows, so keep them apart. `fit` drops the calibration, another
         call replaces it, and `save` keeps it. Variances stay the method's own;
@@ -246,6 +250,10 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         raw = prediction if prediction.uncalibrated is None else prediction.uncalibrated
         y = checked_targets(y_cal, len(raw))
         self.calibration_ = Calibration.of(y, raw.prediction_law.location, raw.scale)
+        if (table := self.training_table_) is not None:  # other rows than those set aside
+            rows = fingerprints(checked_X(self, X_cal), y)
+            known = np.unique(identities(rows, copies=table.copies))
+            self.training_table_ = replace(table, set_aside=known, n_set_aside=len(y))
         return self
 
     def _prediction(self, X: ArrayLike, *, with_novelty: bool = False) -> Prediction:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from confide.encoding import Encoder, column_names, is_table, rows_of
-from confide.errors import LeftOutColumnWarning, UnseenValueWarning
+from confide.errors import LeftOutColumnWarning, RowError, UnseenValueWarning
 from confide.prediction import Prediction
 
 Table: TypeAlias = Float[np.ndarray, "row feature"]
@@ -76,9 +76,10 @@ def refuse_answers_that_are_not_numbers(prediction: Prediction) -> None:
     answers = (prediction.mean, prediction.aleatoric_variance, prediction.epistemic_variance)
     finite = np.all([np.isfinite(a) for a in answers if a is not None], axis=0)
     if not finite.all():
-        raise ValueError(
-            f"The prediction for row {int(np.argmin(finite))} is not a finite number: the row is "
-            "too far from the training data for float32. Check its units and columns."
+        raise RowError(
+            "The prediction for row {row} is not a finite number: the row is too far from the "
+            "training data for float32. Check its units and columns.",
+            int(np.argmin(finite)),
         )
 
 

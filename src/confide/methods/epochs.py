@@ -16,6 +16,7 @@ from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 
 from confide.arrays import Arrays
 from confide.bootstrap import Keys
+from confide.fingerprints import groups
 from confide.learners import Learner, Progress, TrainingData, TrainingDivergedError
 from confide.learners.blocks import slices
 from confide.methods import deep_ensemble
@@ -137,12 +138,12 @@ def choose_epochs(
     Of the candidates that score as well as the best, the largest: the final fit has more rows to
     learn from, and longer training mostly betters the mean where the likelihood cannot tell.
     """
-    groups = groups_of_copies(X, y)
-    if (n_groups := groups.max() + 1) < FEWEST_ROWS:
+    of_rows = groups(X, y)
+    if (n_groups := int(of_rows.max()) + 1) < FEWEST_ROWS:
         return _fallback(f"{n_groups} different rows are too few to hold some out")
     # The fit itself takes the first four: its numbers are those of a fit with that `max_epochs`.
     *_, of_folds, of_training = split_on_host(key, 6)
-    folds = _folds(generator_from(of_folds), X, y, groups, settings.n_networks, sample_weight)
+    folds = _folds(generator_from(of_folds), X, y, of_rows, settings.n_networks, sample_weight)
     candidates = candidates_for(settings, folds[0].data.n_rows)
     weight = np.concatenate([fold.weight for fold in folds])
     steps_per_epoch = -(-folds[0].data.n_rows // settings.batch_size)
@@ -240,20 +241,20 @@ def _folds(
     generator: np.random.Generator,
     X: Float[np.ndarray, "row feature"],
     y: Float64[np.ndarray, " row"],
-    groups: Int[np.ndarray, " row"],
+    of_rows: Int[np.ndarray, " row"],
     n_members: int,
     sample_weight: Float64[np.ndarray, " row"] | None,
 ) -> list[Fold]:
-    """Folds of groups of rows: no copy of a held-out row is trained on."""
+    """Folds of groups of rows: what belongs to a held-out row is not trained on."""
     # Mean and scale of all rows: two numbers a column, which no choice of epochs can profit from.
     (standardiser,) = Standardiser.for_each(X, y[None], sample_weight)
-    n_rows, n_groups = len(y), groups.max() + 1
+    n_rows, n_groups = len(y), int(of_rows.max()) + 1
     order = generator.permutation(n_groups)
     weight = np.ones(n_rows) if sample_weight is None else sample_weight
     folds = []
     for k in range(n_folds(n_groups)):
         in_turn = np.roll(order, -k * _n_held_out(n_groups))
-        place = np.argsort(in_turn)[groups]
+        place = np.argsort(in_turn)[of_rows]
         rows = np.argsort(place, kind="stable")
         n_held_out = int(np.sum(place >= n_groups - _n_held_out(n_groups)))
         held_out = rows[-n_held_out:]

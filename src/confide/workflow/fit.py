@@ -1,5 +1,7 @@
 """From a table to a model: set rows aside, train, judge, calibrate."""
 
+import contextlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -8,14 +10,21 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from confide.encoding import Encoder
-from confide.errors import NoSuchIntervalError, TargetError, listed, nearest
+from confide.errors import (
+    NoSuchIntervalError,
+    TargetError,
+    UnseenValueWarning,
+    listed,
+    nearest,
+)
 from confide.estimators import EnsembleRegressor, TrainingTable
+from confide.fingerprints import are_copies
 from confide.overfitting import overfitting_check
 from confide.prediction import Prediction
 from confide.workflow.accuracy import accuracy_scores
 from confide.workflow.describe import described
 from confide.workflow.notes import Notes
-from confide.workflow.rows import fingerprints, known_again, set_aside
+from confide.workflow.rows import encoded, known_again, set_aside
 from confide.workflow.target import known_rows, take_target
 
 if TYPE_CHECKING:
@@ -28,6 +37,8 @@ MOST_SET_ASIDE = 10_000
 FEWEST_TO_CALIBRATE = 19
 # The fewest rows of a table that some are set aside of.
 FEWEST_ROWS = 20
+# With fewer rows to train on, the reader is warned.
+FEW_ROWS = 50
 # Levels that the prediction intervals are judged at.
 LEVELS = (0.8, 0.95)
 
@@ -54,9 +65,10 @@ class FittedTable:
         if not judged:
             return "No rows were set aside, so how good the model is cannot be told."
         held = " and ".join(
-            f"{100 * judged[f'coverage_{name}']:.0f} ± {100 * judged[f'coverage_{name}_se']:.0f} % "
-            f"of them in {name} % prediction intervals"
+            f"{name} % prediction intervals held {100 * judged[f'coverage_{name}']:.0f} % of them "
+            f"(by chance {name} ± {100 * judged[f'coverage_{name}_se']:.1f} %)"
             for name in (f"{100 * level:g}" for level in LEVELS)
+            if f"coverage_{name}" in judged
         )
         calibrated = " The prediction intervals are now calibrated on these rows." * (
             self.model.calibration_ is not None
@@ -98,31 +110,49 @@ def fit_table(
         TargetError: the target cannot be predicted.
         ValueError: the table cannot be learnt from.
     """
-    notes = Notes()
+    notes, worries = Notes(), []
     features, y = known_rows(*take_target(table, target), target, notes)
     with notes.of_warnings():
         aside = _aside(features, y, hold_out, seed)
-        train, held = features.filter(~aside), features.filter(aside)
-        y_train, y_held = y[~aside], y[aside]
+        train, y_train = features.filter(~aside), y[~aside]
         model = estimator.fit(train, y_train)
+    if len(y_train) < FEW_ROWS:
+        worries.append(f"Only {len(y_train)} rows were trained on: expect little of the model.")
+    copies = are_copies(encoded(model, features), y)
+    rows = known_again(model, features, y, copies=copies)
+    # Copies count once where a model is judged: they are not so many observations.
+    test = np.flatnonzero(aside)[np.unique(rows[aside], return_index=True)[1]]
+    held, y_held, judged = features.take(test), y[test], dict[str, float]()
+    if len(test) < aside.sum():
+        notes.add(
+            f"Of {aside.sum():,} rows set aside, {len(test):,} are different, the others copies."
+        )
+    # Categories that only rows set aside have are not worth a word here.
+    with notes.of_warnings(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenValueWarning)
         at_train = model.get_prediction(train)
-        at_held = model.get_prediction(held) if aside.any() else None
-        if len(y_held) >= FEWEST_TO_CALIBRATE:
+        at_held = model.get_prediction(held) if len(test) else None
+        if at_held is not None:
+            judged = judged_on(at_held, y_held)
+        if len(test) >= FEWEST_TO_CALIBRATE:
             model.calibrate(held, y_held)
         else:
             notes.add(
-                f"Prediction intervals are not calibrated: that takes {FEWEST_TO_CALIBRATE} rows "
-                f"that are set aside, and there are {len(y_held)}."
+                f"Prediction intervals are not calibrated: that takes {FEWEST_TO_CALIBRATE} "
+                f"different rows that are set aside, and there are {len(test)}."
             )
-    worries = _worries(at_train, y_train, at_held, y_held)
+    worries += _worries(at_train, y_train, at_held, y_held)
     model.training_table_ = TrainingTable(
         target=target,
         file=file,
-        trained_on=np.unique(known_again(model, train, y_train)),
-        set_aside=np.unique(known_again(model, held, y_held)),
+        trained_on=np.unique(rows[~aside]),
+        set_aside=np.unique(rows[aside]),
+        n_trained=len(y_train),
+        n_set_aside=int(aside.sum()),
+        copies=copies,
         notes=tuple(notes),
         warnings=tuple(worries),
-        judged={} if at_held is None else judged_on(at_held, y_held),
+        judged=judged,
     )
     return FittedTable(model, tuple(notes), tuple(worries))
 
@@ -132,10 +162,13 @@ def judged_on(prediction: Prediction, y: Row) -> dict[str, float]:
     rmse, *_ = accuracy_scores(y, prediction.mean)
     found = {"rows": len(y), "rmse": rmse.value, "rmse_se": rmse.standard_error}
     found["target_sd"] = np.std(y)
-    coverage = prediction.observed_coverage(y, LEVELS)
-    for level, share, error in zip(LEVELS, coverage.shares, coverage.standard_error, strict=True):
-        found[f"coverage_{100 * level:g}"] = share
-        found[f"coverage_{100 * level:g}_se"] = error
+    for level in LEVELS:
+        try:
+            coverage = prediction.observed_coverage(y, [level])
+        except NoSuchIntervalError:  # a method of one level
+            continue
+        found[f"coverage_{100 * level:g}"] = coverage.shares[0]
+        found[f"coverage_{100 * level:g}_se"] = coverage.standard_error[0]
     return {name: float(value) for name, value in found.items()}
 
 
@@ -158,13 +191,21 @@ def _aside(features: "pa.Table", y: Row, hold_out: float, seed: int) -> Bool[np.
     if hold_out == 0 or len(y) < FEWEST_ROWS:
         return np.zeros(len(y), bool)
     share = min(hold_out, MOST_SET_ASIDE / len(y))
-    return set_aside(fingerprints(Encoder.fit(features).encode(features), y), share, seed)
+    return set_aside(Encoder.fit(features).encode(features), y, share, seed)
 
 
 def _worries(train: Prediction, y_train: Row, held: Prediction | None, y_held: Row) -> list[str]:
+    found = []
     given = (y_train, held, y_held) if held is not None and len(held) > 1 else ()
-    try:
+    with contextlib.suppress(NoSuchIntervalError):  # nothing held out, and no classical variance
         check = overfitting_check(train, *given)
-    except NoSuchIntervalError:  # nothing held out, and a method without classical variance
-        return []
-    return [check.reason] if check.fires else []
+        found += [check.reason] if check.fires else []
+    if held is not None and len(held) > 1:
+        squares, spread = (y_held - held.mean) ** 2, (y_held - y_train.mean()) ** 2
+        worse = squares - spread
+        if worse.mean() > 0:
+            found.append(
+                "On the rows set aside the model is no better than always predicting the mean of "
+                "the target. Are there wild values in it, or too few rows?"
+            )
+    return found

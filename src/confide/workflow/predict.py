@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from confide.errors import TableMismatchError, listed, nearest
+from confide.errors import KeptColumnError, RowError, TableMismatchError, listed, nearest
 from confide.estimators import EnsembleRegressor
 from confide.prediction import Prediction
 from confide.tables import CSV, TableFile
@@ -66,10 +66,12 @@ def _unused(model: EnsembleRegressor) -> Collection[str]:
     return () if model.encoder_ is None else model.encoder_.left_out
 
 
-def arrow_types(model: EnsembleRegressor, source: TableFile) -> "dict[str, pa.DataType]":
+def arrow_types(
+    model: EnsembleRegressor, source: TableFile, kept: Sequence[str] = ()
+) -> "dict[str, pa.DataType]":
     """How columns of a file are to be read: in text, a category that looks like numbers is none.
 
-    Other files say themselves of what type their columns are.
+    Other files say themselves of what type their columns are. Whole numbers that are kept stay so.
     """
     import pyarrow as pa
 
@@ -78,7 +80,8 @@ def arrow_types(model: EnsembleRegressor, source: TableFile) -> "dict[str, pa.Da
 
     kinds = {"category": pa.string(), "number": pa.float64()}
     columns = () if model.encoder_ is None else model.encoder_.columns
-    return {column.name: kinds[column.kind] for column in columns if column.kind in kinds}
+    types = {column.name: kinds[column.kind] for column in columns if column.kind in kinds}
+    return {n: kind for n, kind in types.items() if n not in kept or kind == pa.string()}
 
 
 def predicted(model: EnsembleRegressor, table: "pa.Table", notes: Notes) -> Prediction:
@@ -106,15 +109,48 @@ def prediction_blocks(
     """
     import pyarrow as pa
 
-    notes = Notes() if notes is None else notes
+    notes, start = Notes() if notes is None else notes, 0
     for block in blocks:
-        prediction = predicted(model, block, notes)
-        frame = prediction.summary_frame(confidence_level)
+        if start == block.num_rows == 0:
+            raise TableMismatchError("The table has a header and no rows: nothing to predict.")
+        try:
+            with notes.of_warnings():
+                prediction = predicted(model, block, notes)
+                frame = prediction.summary_frame(confidence_level)
+        except RowError as error:  # numbered from 1 in the whole table
+            raise RowError(error.message, start + error.row + 1) from error
         if prediction.novelty is not None:
             frame["is_novel"] = prediction.is_novel
+        refuse_hidden_columns(keep, frame.columns)
         answers = pa.Table.from_pandas(frame, preserve_index=False)
         kept = {name: block.column(name) for name in keep}
         yield pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})
+        start += block.num_rows
+
+
+def kept_columns(asked: str, there: Sequence[str]) -> list[str]:
+    """The columns that an option such as id,street or all asks to repeat.
+
+    Raises:
+        KeptColumnError: one of them is not there.
+    """
+    kept = list(there) if asked == "all" else [name for name in asked.split(",") if name]
+    for name in kept:
+        if name not in there:
+            raise KeptColumnError(
+                f"There is no column {name!r} to keep; the columns are {listed(there)}. "
+                f"{nearest(name, there)}".rstrip()
+            )
+    return kept
+
+
+def refuse_hidden_columns(kept: Sequence[str], answers: Sequence[str]) -> None:
+    """Refuses to write two columns of one name."""
+    if both := [name for name in kept if name in answers]:
+        raise KeptColumnError(
+            f"Columns to keep have the names of results: {listed(both)}. Rename them in the table, "
+            "or keep others."
+        )
 
 
 def one_ahead(blocks: "Iterable[pa.Table]") -> "Iterator[pa.Table]":

@@ -4,7 +4,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float64
 
 from confide.errors import NoSuchIntervalError
 from confide.estimators import EnsembleRegressor
@@ -13,7 +12,7 @@ from confide.workflow.describe import described
 from confide.workflow.notes import Notes
 from confide.workflow.page_inputs import NEW, PageInputs
 from confide.workflow.predict import features_of, predicted
-from confide.workflow.rows import known_again, status
+from confide.workflow.rows import status
 from confide.workflow.target import take_target
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def page_inputs(
         target=target,
         frame=features.to_pandas(),
         prediction=prediction,
-        status=_status(model, features, y),
+        status=[NEW] * len(prediction) if y is None else status(model, features, y),
         y=y,
         confidence_level=confidence_level,
         row_numbers=numbers,
@@ -70,17 +69,6 @@ def page_inputs(
         warnings=[*description.warnings, *notes],
         settings=_settings(model, file),
     )
-
-
-def _status(
-    model: EnsembleRegressor, features: "pa.Table", y: Float64[np.ndarray, " row"] | None
-) -> list[str]:
-    """What the model has to do with each row; without a target a row cannot be known again."""
-    found = np.full(features.num_rows, NEW, dtype="<U13")
-    if y is not None and model.training_table_ is not None:
-        known = np.isfinite(y)
-        found[known] = status(known_again(model, features.filter(known), y[known]), model)
-    return found.tolist()
 
 
 def _advice(

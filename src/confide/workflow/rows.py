@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, UInt64
 
 from confide.estimators import EnsembleRegressor
-from confide.fingerprints import fingerprints, identities
+from confide.fingerprints import fingerprints, groups, identities
 from confide.workflow.page_inputs import CALIBRATED, NEW, TRAINED
 
 if TYPE_CHECKING:
@@ -21,23 +21,27 @@ def known_again(
     copies: bool,
 ) -> UInt64[np.ndarray, " row"]:
     """Numbers to know a table's rows again by, as the model sees them."""
-    encoder = model.encoder_
-    if encoder is None:
+    return identities(fingerprints(encoded(model, features), y), copies=copies)
+
+
+def encoded(model: EnsembleRegressor, features: "pa.Table") -> Float64[np.ndarray, "row feature"]:
+    """A table's rows as the model sees them."""
+    if model.encoder_ is None:
         raise TypeError("A model that was fitted to an array has no table to know rows again by.")
-    return identities(fingerprints(encoder.encode(features), y), copies=copies)
+    return model.encoder_.encode(features)
 
 
 def set_aside(
-    rows: UInt64[np.ndarray, " row"], share: float, seed: int
+    X: Float64[np.ndarray, "row feature"], y: Float64[np.ndarray, " row"], share: float, seed: int
 ) -> Bool[np.ndarray, " row"]:
-    """A random share of the rows; those of one number stay together, so that none tests itself.
-
-    It depends on the rows and the seed alone, not on the rows' order.
-    """
-    different = np.unique(rows)
-    n_aside = round(share * len(different))
-    chosen = np.random.default_rng(seed).choice(different, n_aside, replace=False)
-    return np.isin(rows, chosen)
+    """A random share of the rows; those that belong together stay so, and none tests itself."""
+    of_rows = groups(X, y)
+    # Groups in an order of their own: the choice does not depend on the order of the file.
+    names = np.zeros(of_rows.max() + 1, np.uint64)
+    np.maximum.at(names, of_rows, identities(fingerprints(X, y), copies=False))
+    order = np.random.default_rng(seed).permutation(np.argsort(names))
+    n_rows = np.cumsum(np.bincount(of_rows)[order])
+    return np.isin(of_rows, order[n_rows <= round(share * len(y))])
 
 
 def status(
