@@ -25,6 +25,7 @@ from confide import (
 )
 from confide.bootstrap import Keys, train_ensemble
 from confide.errors import ModelFileError
+from confide.fingerprints import groups
 from confide.learners import TrainingData, TrainingDivergedError
 from confide.methods import bootstrapped_deep_ensemble, deep_ensemble, epochs
 from confide.methods.epochs import (
@@ -39,6 +40,7 @@ from confide.methods.epochs import (
 )
 from confide.progress import rescaled
 from confide.randomness import generator_from, key_from, split_on_host
+from confide.standardise import Standardiser
 
 ENSEMBLES = (
     BootstrappedDeepEnsembleRegressor,
@@ -190,9 +192,31 @@ def test_weights_count_and_only_their_ratios(noise, small_auto):
 # The search -------------------------------------------------------------------------------------
 
 
+def test_no_copy_of_a_held_out_row_is_trained_on():
+    X = np.repeat(np.arange(30.0), 4)[:, None]
+    y = 2 * X[:, 0]
+    folds = epochs._folds(np.random.default_rng(0), X, y, groups(X, y), 1, None)
+    (standardiser,) = Standardiser.for_each(X, y[None], None)
+    every = {round(float(value), 5) for value in standardiser.inputs(X)[:, 0]}
+    for fold in folds:
+        held = {round(float(value), 5) for value in fold.X_held_out[:, 0]}
+        trained = fold.data.X[: fold.data.n_rows, 0]
+        assert {round(float(value), 5) for value in trained} == every - held
+        assert (len(held), len(fold.X_held_out)) == (6, 24)
+
+
+def test_copies_do_not_make_training_longer(small_auto):
+    generator = np.random.default_rng(5)
+    X, y = generator.normal(size=(40, 3)), generator.normal(size=40)
+    once = BootstrappedDeepEnsembleRegressor(**small_auto).fit(X, y)
+    copied = BootstrappedDeepEnsembleRegressor(**small_auto).fit(np.tile(X, (5, 1)), np.tile(y, 5))
+    assert copied.epochs_.n_held_out == 5 * once.epochs_.n_held_out
+    assert copied.max_epochs_ <= once.max_epochs_
+
+
 def test_every_row_is_held_out_once_and_not_trained_on_then():
     X, y = np.arange(25.0)[:, None], np.arange(25.0)
-    folds = epochs._folds(np.random.default_rng(0), X, y, 1, None)
+    folds = epochs._folds(np.random.default_rng(0), X, y, np.arange(len(y)), 1, None)
     back = lambda z: np.round(np.asarray(z).ravel() * X.std() + X.mean()).astype(int)  # noqa: E731
     held_out = [back(fold.X_held_out) for fold in folds]
     assert sorted(np.concatenate(held_out)) == list(range(25))
@@ -207,7 +231,7 @@ def test_every_row_is_held_out_once_and_not_trained_on_then():
 def test_losses_are_the_likelihood_of_an_ensemble_that_saw_the_other_rows_alone(method, data):
     X, y = data[0][:60], data[1][:60]
     settings = method.Settings(n_members=2, hidden_layer_sizes=(4,), learning_rate=0.05)
-    fold = epochs._folds(np.random.default_rng(0), X, y, 2, None)[0]
+    fold = epochs._folds(np.random.default_rng(0), X, y, np.arange(len(y)), 2, None)[0]
     n_kept = fold.data.n_rows
     # What is held out is nan to the training: a single use of it would show.
     targets = fold.targets.copy()
@@ -341,7 +365,7 @@ def test_too_few_rows_get_the_papers_epochs(data, small_auto):
     assert model.max_epochs_ == 80
     assert model.epochs_.candidates == ()
     assert model.epochs_.reason == (
-        "19 rows are too few to hold some out: these are the paper's 80 epochs."
+        "19 different rows are too few to hold some out: these are the paper's 80 epochs."
     )
     enough = DeepEnsembleRegressor(**small_auto).fit(data[0][:20], data[1][:20])
     assert enough.epochs_.n_held_out == 20

@@ -65,13 +65,9 @@ def test_both_thresholds_say_that_a_third_of_the_noise_is_followed():
 def test_held_out_rows_decide_where_there_are_some(ratio, inflation, error, fires):
     check = OverfittingCheck(ratio, 100, inflation, error)
     assert check.fires == fires
-    follow = "seem to follow" if inflation is None else "follow"
-    assert check.reason.startswith(
-        f"The networks {follow} the noise of their training rows"
-        if fires
-        else "No sign of overfitting."
-    )
-    assert ("Try fewer epochs" in check.reason) == fires
+    seen = "seem to follow the noise of their" if inflation is None else "fit their training rows"
+    assert check.reason.startswith(f"The networks {seen}" if fires else "No sign of overfitting.")
+    assert ("Fewer epochs" in check.reason) == fires
     assert ("hardly any noise" in check.reason) == (ratio is not None and ratio >= LARGEST_RATIO)
     assert ("finite data is on average" in check.reason) == (ratio is not None)
     assert ("held-out rows are" in check.reason) == (inflation is not None)

@@ -252,7 +252,7 @@ def _folds(
     order = generator.permutation(n_groups)
     weight = np.ones(n_rows) if sample_weight is None else sample_weight
     folds = []
-    for k in range(n_folds(n_groups)):
+    for k in range(n_folds(n_rows)):
         in_turn = np.roll(order, -k * _n_held_out(n_groups))
         place = np.argsort(in_turn)[of_rows]
         rows = np.argsort(place, kind="stable")
