@@ -395,6 +395,13 @@ def test_columns_need_names_of_their_own(tmp_path):
     refused(path, "has no columns")
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("Y", "y"), ("y2", "Y2"), ("price", "PRICE")])
+def test_a_name_in_another_case_is_answered_with_the_nearest(typed, meant, tmp_path):
+    table = TableFile(as_csv("y,Y2,PRICE\n1,2,3\n", tmp_path))
+    with pytest.raises(TableFileError, match=f"no column '{typed}'. Did you mean '{meant}'"):
+        table.read(columns=[typed])
+
+
 def test_text_that_is_not_utf_8(tmp_path):
     path = as_csv("a,b\n1,x\n2,caf\xe9\n".encode("latin-1"), tmp_path)
     refused(path, "not UTF-8 text: byte 0xe9 in line 3. .*iconv -f latin1 -t utf-8")
