@@ -210,12 +210,53 @@ def test_missing_values(missing, tmp_path):
 
 
 def test_types_of_text_are_inferred_or_given(tmp_path):
-    path = as_csv("n,x,yes,day,code\n1,1.5,true,2020-02-29,007\n", tmp_path)
+    path = as_csv("n,x,yes,day,code\n1,1.5,true,2020-02-29,70\n", tmp_path)
     types = [pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.int64()]
     assert TableFile(path).schema.types == types
     given = read_table(path, types={"code": pa.string(), "n": pa.float64(), "other": pa.int8()})
-    assert given["code"].to_pylist() == ["007"]
+    assert given["code"].to_pylist() == ["70"]
     assert given.schema.field("n").type == pa.float64()
+
+
+LONG_CODE = "00" + "1" * 20  # too long for int64, so pyarrow takes it for a float
+
+
+@pytest.mark.parametrize("codes", [["12345", "", "00501"], ["1", '"007"'], ["1.5", LONG_CODE]])
+def test_a_column_with_codes_that_start_with_zero_is_text(codes, tmp_path):
+    path = as_csv("n,code\n" + "".join(f"1,{code}\n" for code in codes), tmp_path)
+    wanted = [code.strip('"') or None for code in codes]
+    table = TableFile(path)
+    assert table.schema.types == [pa.int64(), pa.string()]
+    assert table.read()["code"].to_pylist() == wanted
+    assert [row for block in table.blocks(1) for row in block["code"].to_pylist()] == wanted
+    assert table.read(columns=["n"]).column_names == ["n"]
+    assert table.read(columns=["code", "n"]).schema.types == [pa.string(), pa.int64()]
+    as_numbers = table.read(types={"code": pa.float64()})["code"].to_pylist()
+    assert as_numbers == [None if code is None else float(code) for code in wanted]
+
+
+@pytest.mark.parametrize(
+    ("value", "of_type"),
+    [
+        ("0", pa.int64()),
+        ("-05", pa.int64()),
+        ("0.5", pa.float64()),
+        ("007.5", pa.float64()),
+        ("00e1", pa.float64()),
+        ("2024-01-05", pa.date32()),
+        ("01:02:03", pa.time32("s")),
+    ],
+)
+def test_what_has_a_zero_but_is_no_code_keeps_its_type(value, of_type, tmp_path):
+    assert TableFile(as_csv(f"x,y\n{value},1\n", tmp_path)).schema.types == [of_type, pa.int64()]
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_late_code_finds_the_type_of_the_start(tmp_path):
+    table = TableFile(as_csv("a,b\n" + "01,2\n" * 20 + "1,02\n", tmp_path))
+    assert table.schema.types == table.read().schema.types == [pa.string(), pa.int64()]
+    assert table.read()["a"].to_pylist() == ["01"] * 20 + ["1"]
+    assert pa.concat_tables(table.blocks(7)) == table.read()
 
 
 @pytest.fixture
