@@ -278,15 +278,39 @@ def test_a_late_value_changes_the_type_of_a_whole_table(tmp_path):
 @pytest.mark.usefixtures("small_blocks")
 def test_a_late_value_that_does_not_fit_is_named(tmp_path):
     path = as_csv(LATE, tmp_path)
-    with pytest.raises(TableFileError, match=r"row 102 .*, column 'a': '1.5' is not of type int64"):
+    with pytest.raises(TableFileError, match=r"row 102 .*, column 'a': '1.5' is not a whole"):
         list(read_blocks(path))
     types = {"a": pa.float64(), "b": pa.float64()}
-    with pytest.raises(TableFileError, match=r"row 102 .*, column 'b': 'x' is not of type double"):
+    with pytest.raises(TableFileError, match=r"row 102 .*, column 'b': 'x' is not a number"):
         list(read_blocks(path, types=types))
-    with pytest.raises(TableFileError, match=r"row 102 .*, column 'b': 'x' is not of type double"):
+    with pytest.raises(TableFileError, match=r"row 102 .*, column 'b': 'x' is not a number"):
         list(read_blocks(path, types=types, columns=["b"]))
     types["b"] = pa.string()
     assert sum(block.num_rows for block in read_blocks(path, 7, types=types)) == 101
+
+
+@pytest.mark.parametrize(
+    ("of_type", "words"),
+    [
+        (pa.float32(), "a number"),
+        (pa.int8(), "a whole number"),
+        (pa.bool_(), "true or false"),
+        (pa.date32(), "a date such as 2020-03-25"),
+        (pa.timestamp("s"), "a date and time such as 2020-03-25 14:30:00"),
+        (pa.time32("s"), "a time such as 14:30:00"),
+    ],
+)
+def test_a_value_of_another_type_is_named_in_words(of_type, words, tmp_path):
+    path = as_csv("a,b\n1,\n2,seldom\n", tmp_path)
+    whole = r"row 3 \(the header is row 1\), column 'b': 'seldom' is not "
+    with pytest.raises(TableFileError, match=f"{whole}{words}, as the column needs. Mend it, or"):
+        read_table(path, types={"b": of_type})
+    if not pa.types.is_temporal(of_type):
+        write_blocks([pa.table({"b": ["seldom"]})], tmp_path / "table.parquet")
+        with pytest.raises(
+            TableFileError, match=rf"'seldom' \(of type string\) is not {words}, as"
+        ):
+            read_table(tmp_path / "table.parquet", types={"b": of_type})
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -494,7 +518,7 @@ def test_a_start_that_ends_inside_quotes(tmp_path):
 def test_decimal_commas(tmp_path):
     path = as_csv("a;b\n1,5;x\n-2,25;y\n;z\n", tmp_path)
     refused(path, "column 'a': numbers with commas, such as '1,5'. .*decimal points")
-    with pytest.raises(TableFileError, match=r"'1,5' is not of type double.*decimal point in plac"):
+    with pytest.raises(TableFileError, match=r"'1,5' is not a number.*decimal point in plac"):
         read_table(path, types={"a": pa.float64()})
     assert read_table(path, types={"a": pa.string()})["a"][0].as_py() == "1,5"
     assert of_text("a;b\n1,5;x\nlarge;y\n", tmp_path)["a"] == ["1,5", "large"]

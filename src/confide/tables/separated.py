@@ -12,6 +12,7 @@ from typing import Any, Never
 from confide.errors import TableFileError
 from confide.extras import require
 from confide.tables.source import Ahead
+from confide.tables.type_words import type_in_words
 
 # Types are those of the first block, so it is larger than pyarrow's own; a record must fit in one.
 # Reading takes about fifty times as much memory, as pyarrow reads ahead.
@@ -221,8 +222,9 @@ class SeparatedText:
             hint = "a decimal point in place of the comma" if _has_comma(value) else "it"
             return (
                 f"{self._name}, row {row} (the header is row 1), column "
-                f"{self.schema.names[int(column)]!r}: {_short(value)} is not of type {wanted}, "
-                f"as the column must be. Mend {hint}, or leave the field empty."
+                f"{self.schema.names[int(column)]!r}: {_short(value)} is not "
+                f"{type_in_words(wanted)}, as the column needs. Mend {hint}, or leave the field "
+                "empty."
             )
         if "straddl" in complaint:
             return (
