@@ -507,6 +507,31 @@ def test_columns_of_one_name_are_refused():
         Encoder.fit(table)
 
 
+def test_columns_of_one_name_are_refused_by_estimators(small, targets):
+    twice = pd.DataFrame(np.column_stack([targets, targets]), columns=["a", "a"])
+    model = DeepEnsembleRegressor(**small)
+    with refused("different names", "more than once: a.", "Rename or drop"):
+        model.fit(twice, targets)
+    for X in (pd.DataFrame({"a": targets, "b": -targets}), np.column_stack([targets, -targets])):
+        model.fit(X, targets)
+        with refused("different names", "more than once: a.", "Rename or drop"):
+            model.predict(twice)
+
+
+def test_a_lazy_frame_is_to_be_collected(small, targets):
+    table, model = (
+        pl.DataFrame({"a": targets, "b": ["u", "v"] * 30}),
+        DeepEnsembleRegressor(**small),
+    )
+    with refused("LazyFrame of polars", "collect() it first"):
+        model.fit(table.lazy(), targets)
+    model.fit(table, targets)
+    with refused("LazyFrame of polars", "collect() it first"):
+        model.predict(table.lazy())
+    with refused("LazyFrame of polars", "collect() it first"):
+        Encoder.fit(table.lazy())
+
+
 def test_types_that_do_not_fit_are_refused_all_at_once():
     encoder = Encoder.fit(pl.DataFrame(mixed()))
     other = pl.DataFrame(

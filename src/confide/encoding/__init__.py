@@ -6,6 +6,19 @@ libraries' columns are read alike, `encoder.py` for the table as a whole.
 
 from confide.encoding.columns import Column
 from confide.encoding.encoder import Encoder, Unseen
-from confide.encoding.reading import column_names, is_table, rows_of
+from confide.encoding.reading import (
+    column_names,
+    is_table,
+    refuse_unreadable_tables,
+    rows_of,
+)
 
-__all__ = ["Column", "Encoder", "Unseen", "column_names", "is_table", "rows_of"]
+__all__ = [
+    "Column",
+    "Encoder",
+    "Unseen",
+    "column_names",
+    "is_table",
+    "refuse_unreadable_tables",
+    "rows_of",
+]

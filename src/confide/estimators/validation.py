@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
-from confide.encoding import Encoder, column_names, is_table, rows_of
+from confide.encoding import (
+    Encoder,
+    column_names,
+    is_table,
+    refuse_unreadable_tables,
+    rows_of,
+)
 from confide.errors import LeftOutColumnWarning, UnseenValueWarning
 from confide.prediction import Prediction
 
@@ -53,6 +59,7 @@ def checked_training_data(
 
     The estimator keeps the names of the columns, and for a table how it was encoded.
     """
+    refuse_unreadable_tables(X)
     _refuse_odd_targets(y)
     X_checked, y_array = (_checked_table if is_table(X) else _checked_arrays)(estimator, X, y)
     y_array = y_array.astype(np.float64)
@@ -84,6 +91,7 @@ def refuse_answers_that_are_not_numbers(prediction: Prediction) -> None:
 
 def checked_X(estimator: BaseEstimator, X: Any) -> Table:
     """Rows that have the columns of the training data, as numbers."""
+    refuse_unreadable_tables(X)
     encoder: Encoder | None = getattr(estimator, "encoder_", None)
     if encoder is None:
         # scikit-learn reads the tables of the others by itself.
