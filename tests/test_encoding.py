@@ -756,6 +756,26 @@ def test_columns_left_out_are_warned_of_by_name(small, targets):
     np.testing.assert_array_equal(model.predict(table), model.predict(table.assign(id=5)))
 
 
+@each_library
+def test_a_constant_with_holes_is_of_use_for_its_holes(library, small, targets):
+    holes = [i % 3 == 0 for i in range(60)]
+    table = library(
+        {
+            "yes": [None if hole else True for hole in holes],
+            "day": [None if hole else dt.date(2020, 1, 1) for hole in holes],
+            "full": [True] * 60,
+            "size": targets,
+        }
+    )
+    used, of_no_use = " (but whether it is missing is used)", "of no use to the networks: "
+    words = f"{of_no_use}yes{used}, day: days{used}, full. Predictions"
+    with pytest.warns(UserWarning, match=re.escape(words)):
+        model = DeepEnsembleRegressor(**small).fit(table, targets)
+    matrix = model.encoder_.encode(table)
+    assert model.encoder_.feature_names[:2] == ("yes", "yes is missing")
+    np.testing.assert_array_equal(matrix[:, 1], holes)
+
+
 def test_text_where_numbers_were_is_refused_at_prediction(small, data, table):
     model = DeepEnsembleRegressor(**small).fit(table, data[1])
     with refused("bmi needs numbers, got str", "Convert them"):

@@ -98,7 +98,7 @@ class LeftOutColumn(Column):
 
 
 @dataclass(frozen=True)
-class _NumericColumn(Column):
+class NumericColumn(Column):
     """A column whose values are a number each.
 
     Attributes:
@@ -151,7 +151,7 @@ class _NumericColumn(Column):
 
 
 @dataclass(frozen=True)
-class NumberColumn(_NumericColumn):
+class NumberColumn(NumericColumn):
     """Numbers, as they are."""
 
     kind: ClassVar[str] = "number"
@@ -171,7 +171,7 @@ class BooleanColumn(NumberColumn):
 
 
 @dataclass(frozen=True)
-class DurationColumn(_NumericColumn):
+class DurationColumn(NumericColumn):
     """Durations, in seconds."""
 
     kind: ClassVar[str] = "duration"
@@ -184,7 +184,7 @@ class DurationColumn(_NumericColumn):
 
 
 @dataclass(frozen=True)
-class TimeColumn(_NumericColumn):
+class TimeColumn(NumericColumn):
     """Times of the day, as a point on the circle: midnight is near to midnight."""
 
     kind: ClassVar[str] = "time"
@@ -201,7 +201,7 @@ class TimeColumn(_NumericColumn):
 
 
 @dataclass(frozen=True)
-class DateColumn(_NumericColumn):
+class DateColumn(NumericColumn):
     """Dates, as days since 1970, and points on the circles of the year, the week and the day.
 
     Attributes:

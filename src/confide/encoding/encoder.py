@@ -16,6 +16,7 @@ from confide.encoding.columns import (
     LeftOutColumn,
     News,
     NumberColumn,
+    NumericColumn,
     TimeColumn,
     column_from_json,
     fitted_column,
@@ -96,6 +97,12 @@ class Encoder:
         timed = (c for c in self.columns if isinstance(c, DateColumn | TimeColumn))
         names = (name for column in timed for name in column.value_names)
         return frozenset(name for name in names if name not in self.days)
+
+    @property
+    def told_if_missing(self) -> frozenset[str]:
+        """The features of which another one says whether they are missing."""
+        told = (c for c in self.columns if isinstance(c, NumericColumn) and c.has_indicator)
+        return frozenset(name for column in told for name in column.value_names)
 
     def encode(self, table: Any) -> Matrix:
         """The matrix of a table with the columns of the training table; row by row."""

@@ -303,12 +303,14 @@ def _refuse_columns_too_wide(estimator: Any, X: Table) -> None:
 def _warn_of_constant_columns(estimator: Any, X: Table) -> None:
     constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
     if len(constant):
-        names = feature_names(estimator, X)
+        names, encoder = feature_names(estimator, X), getattr(estimator, "encoder_", None)
+        told = frozenset() if encoder is None else encoder.told_if_missing
+        but = dict.fromkeys(told, " (but whether it is missing is used)")
+        listed = ", ".join(names[i] + but.get(names[i], "") for i in constant)
         _warn(
             UserWarning(
-                "Constant in the training data, and so of no use to the networks: "
-                f"{', '.join(names[i] for i in constant)}. Predictions for rows where such a "
-                "column differs are extrapolations."
+                f"Constant in the training data, and so of no use to the networks: {listed}. "
+                "Predictions for rows where such a column differs are extrapolations."
             )
         )
 
