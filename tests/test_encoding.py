@@ -588,6 +588,62 @@ def test_columns_of_no_use_are_left_out_with_the_reason():
     assert "look like numbers: pass them as numbers" in left_out_reason(decimals)
 
 
+NUMBERS = [str(i) for i in range(40)]
+HINTS = [
+    ([*NUMBERS, "?"], "most values look like numbers, but not '?': write those as empty"),
+    (
+        [*(f"{i}%" for i in range(40)), "-", "n/a"],
+        "most values look like numbers, but not '-', 'n/a': write those as empty, and the num",
+    ),
+    ([f"$ {i},234.50" for i in range(40)], "they look like numbers: pass them as numbers"),
+    ([f"{i},234,567" for i in range(40)], "they look like numbers: pass them as numbers"),
+    ([f"{i}.234,5 €" for i in range(40)], "they look like numbers: pass them as numbers"),
+    ([f"03/{i}/2020" for i in range(1, 29)], "it looks like dates: write them as 2020-03-25"),
+    ([f"{i}.03.2020 8:15" for i in range(1, 29)], "it looks like dates: write them as 2020-03-25"),
+    ([f"3/{i}/20" for i in range(1, 29)], "it looks like dates: write them as 2020-03-25"),
+    ([f"2020-03-{i}" for i in range(10, 31)], "it looks like dates: pass them as dates"),
+]
+NO_HINTS = [
+    [*NUMBERS, *"abcde"],  # 40 of 45 are less than nine in ten
+    [f"{i:05}" for i in range(40)],
+    [f"1.2.{i}" for i in range(40)],
+    [f"192.168.0.{i}" for i in range(40)],
+    [f"A{i}" for i in range(40)],
+]
+
+
+@pytest.mark.parametrize(("texts", "words"), HINTS)
+def test_text_that_looks_like_numbers_or_dates_is_left_out_with_a_hint(texts, words):
+    assert f"none of them common; {words}" in left_out_reason(texts)
+
+
+@pytest.mark.parametrize("texts", NO_HINTS)
+def test_other_text_is_left_out_without_a_hint(texts):
+    assert left_out_reason(texts).endswith("none of them common")
+
+
+def hints(texts):
+    return Encoder.fit(pl.DataFrame({"x": texts * 6})).hints
+
+
+@pytest.mark.parametrize(("texts", "words"), HINTS)
+def test_categories_that_look_like_numbers_or_dates_have_a_hint(texts, words):
+    assert hints(texts)["x"].startswith(words)
+    assert hints(texts[-20:]) == {}  # few are likely to be meant
+
+
+@pytest.mark.parametrize("texts", [*NO_HINTS, NUMBERS])
+def test_categories_that_may_be_names_have_no_hint(texts):
+    assert hints(texts) == {}
+
+
+def test_odd_categories_are_warned_of(small):
+    table = pd.DataFrame({"power": [*NUMBERS, "?"] * 6})
+    words = r"Taken for categories.*: power \(most values look like numbers, but not '\?'"
+    with pytest.warns(UserWarning, match=words):
+        DeepEnsembleRegressor(**small).fit(table, np.arange(246.0))
+
+
 def test_a_table_without_a_column_of_use_is_refused():
     with refused("must have a column that can be learnt from", "x: all its values are missing"):
         Encoder.fit(pl.DataFrame({"x": [None, None]}))

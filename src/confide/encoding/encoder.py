@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 
 from confide.arrays import Arrays
 from confide.encoding.columns import (
+    CategoryColumn,
     Column,
     DateColumn,
     LeftOutColumn,
@@ -85,6 +86,12 @@ class Encoder:
     def left_out(self) -> dict[str, str]:
         """The columns that are not used, and why."""
         return {c.name: c.reason for c in self.columns if isinstance(c, LeftOutColumn)}
+
+    @property
+    def hints(self) -> dict[str, str]:
+        """The columns that are used as categories, and what they were perhaps meant as."""
+        categories = (c for c in self.columns if isinstance(c, CategoryColumn))
+        return {column.name: hint for column in categories if (hint := column.hint)}
 
     @property
     def days(self) -> dict[str, str]:

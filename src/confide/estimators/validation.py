@@ -74,6 +74,7 @@ def checked_training_data(
     X_array = X_checked if encoder is None else encoder.encode(X_checked)
     _refuse_columns_too_wide(estimator, X_array)
     _warn_of_columns_left_out(encoder)
+    _warn_of_odd_categories(encoder)
     _warn_of_constant_columns(estimator, X_array)
     return X_array, y_array, weight
 
@@ -322,6 +323,17 @@ def _warn_of_columns_left_out(encoder: Encoder | None) -> None:
             LeftOutColumnWarning(
                 f"Left out of the fit: {listed}. Drop such columns, or turn them into numbers or "
                 "categories with common values."
+            )
+        )
+
+
+def _warn_of_odd_categories(encoder: Encoder | None) -> None:
+    if encoder is not None and encoder.hints:
+        listed = "; ".join(f"{name} ({hint})" for name, hint in encoder.hints.items())
+        _warn(
+            UserWarning(
+                f"Taken for categories, and perhaps not meant so: {listed}. Numbers and dates say "
+                "more to the networks."
             )
         )
 
