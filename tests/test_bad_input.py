@@ -293,6 +293,7 @@ def test_a_hidden_layer_without_units_is_refused(untrained, data, estimator_clas
     [
         ("retrain_optimiser", "restord", "restored"),
         ("retrain_optimiser", "Fresh", "fresh"),
+        ("retrain_optimiser", "RESTORED", "restored"),
         ("retrain_targets", "original", "original_scale"),
     ],
 )

@@ -507,6 +507,31 @@ def test_columns_of_one_name_are_refused():
         Encoder.fit(table)
 
 
+def test_columns_of_one_name_are_refused_by_estimators(small, targets):
+    twice = pd.DataFrame(np.column_stack([targets, targets]), columns=["a", "a"])
+    model = DeepEnsembleRegressor(**small)
+    with refused("different names", "more than once: a.", "Rename or drop"):
+        model.fit(twice, targets)
+    for X in (pd.DataFrame({"a": targets, "b": -targets}), np.column_stack([targets, -targets])):
+        model.fit(X, targets)
+        with refused("different names", "more than once: a.", "Rename or drop"):
+            model.predict(twice)
+
+
+def test_a_lazy_frame_is_to_be_collected(small, targets):
+    table, model = (
+        pl.DataFrame({"a": targets, "b": ["u", "v"] * 30}),
+        DeepEnsembleRegressor(**small),
+    )
+    with refused("LazyFrame of polars", "collect() it first"):
+        model.fit(table.lazy(), targets)
+    model.fit(table, targets)
+    with refused("LazyFrame of polars", "collect() it first"):
+        model.predict(table.lazy())
+    with refused("LazyFrame of polars", "collect() it first"):
+        Encoder.fit(table.lazy())
+
+
 def test_types_that_do_not_fit_are_refused_all_at_once():
     encoder = Encoder.fit(pl.DataFrame(mixed()))
     other = pl.DataFrame(
@@ -561,6 +586,62 @@ def test_columns_of_no_use_are_left_out_with_the_reason():
     assert left_out_reason([float("nan")] * 20) == "all its values are missing"
     decimals = [f"{i},5 " for i in range(20)]
     assert "look like numbers: pass them as numbers" in left_out_reason(decimals)
+
+
+NUMBERS = [str(i) for i in range(40)]
+HINTS = [
+    ([*NUMBERS, "?"], "most values look like numbers, but not '?': write those as empty"),
+    (
+        [*(f"{i}%" for i in range(40)), "-", "n/a"],
+        "most values look like numbers, but not '-', 'n/a': write those as empty, and the num",
+    ),
+    ([f"$ {i},234.50" for i in range(40)], "they look like numbers: pass them as numbers"),
+    ([f"{i},234,567" for i in range(40)], "they look like numbers: pass them as numbers"),
+    ([f"{i}.234,5 €" for i in range(40)], "they look like numbers: pass them as numbers"),
+    ([f"03/{i}/2020" for i in range(1, 29)], "it looks like dates: write them as 2020-03-25"),
+    ([f"{i}.03.2020 8:15" for i in range(1, 29)], "it looks like dates: write them as 2020-03-25"),
+    ([f"3/{i}/20" for i in range(1, 29)], "it looks like dates: write them as 2020-03-25"),
+    ([f"2020-03-{i}" for i in range(10, 31)], "it looks like dates: pass them as dates"),
+]
+NO_HINTS = [
+    [*NUMBERS, *"abcde"],  # 40 of 45 are less than nine in ten
+    [f"{i:05}" for i in range(40)],
+    [f"1.2.{i}" for i in range(40)],
+    [f"192.168.0.{i}" for i in range(40)],
+    [f"A{i}" for i in range(40)],
+]
+
+
+@pytest.mark.parametrize(("texts", "words"), HINTS)
+def test_text_that_looks_like_numbers_or_dates_is_left_out_with_a_hint(texts, words):
+    assert f"none of them common; {words}" in left_out_reason(texts)
+
+
+@pytest.mark.parametrize("texts", NO_HINTS)
+def test_other_text_is_left_out_without_a_hint(texts):
+    assert left_out_reason(texts).endswith("none of them common")
+
+
+def hints(texts):
+    return Encoder.fit(pl.DataFrame({"x": texts * 6})).hints
+
+
+@pytest.mark.parametrize(("texts", "words"), HINTS)
+def test_categories_that_look_like_numbers_or_dates_have_a_hint(texts, words):
+    assert hints(texts)["x"].startswith(words)
+    assert hints(texts[-20:]) == {}  # few are likely to be meant
+
+
+@pytest.mark.parametrize("texts", [*NO_HINTS, NUMBERS])
+def test_categories_that_may_be_names_have_no_hint(texts):
+    assert hints(texts) == {}
+
+
+def test_odd_categories_are_warned_of(small):
+    table = pd.DataFrame({"power": [*NUMBERS, "?"] * 6})
+    words = r"Taken for categories.*: power \(most values look like numbers, but not '\?'"
+    with pytest.warns(UserWarning, match=words):
+        DeepEnsembleRegressor(**small).fit(table, np.arange(246.0))
 
 
 def test_a_table_without_a_column_of_use_is_refused():
@@ -729,6 +810,26 @@ def test_columns_left_out_are_warned_of_by_name(small, targets):
     assert "nothing (all its values are missing)" in message
     # It must be there, but it may hold anything.
     np.testing.assert_array_equal(model.predict(table), model.predict(table.assign(id=5)))
+
+
+@each_library
+def test_a_constant_with_holes_is_of_use_for_its_holes(library, small, targets):
+    holes = [i % 3 == 0 for i in range(60)]
+    table = library(
+        {
+            "yes": [None if hole else True for hole in holes],
+            "day": [None if hole else dt.date(2020, 1, 1) for hole in holes],
+            "full": [True] * 60,
+            "size": targets,
+        }
+    )
+    used, of_no_use = " (but whether it is missing is used)", "of no use to the networks: "
+    words = f"{of_no_use}yes{used}, day: days{used}, full. Predictions"
+    with pytest.warns(UserWarning, match=re.escape(words)):
+        model = DeepEnsembleRegressor(**small).fit(table, targets)
+    matrix = model.encoder_.encode(table)
+    assert model.encoder_.feature_names[:2] == ("yes", "yes is missing")
+    np.testing.assert_array_equal(matrix[:, 1], holes)
 
 
 def test_text_where_numbers_were_is_refused_at_prediction(small, data, table):

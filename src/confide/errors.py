@@ -79,9 +79,10 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def nearest(got: object, valid: Iterable[str]) -> str:
-    """'Did you mean ...?', or nothing where no valid name is near."""
-    close = difflib.get_close_matches(str(got), list(valid), n=1)
-    return f"Did you mean {close[0]!r}?" if close else ""
+    """'Did you mean ...?', or nothing where no valid name is near; PRICE is near to price."""
+    names = {name.casefold(): name for name in valid}
+    close = difflib.get_close_matches(str(got).casefold(), names, n=1)
+    return f"Did you mean {names[close[0]]!r}?" if close else ""
 
 
 def listed(names: Sequence[str], most: int = 15) -> str:

@@ -1,11 +1,25 @@
 """Tables as they are: pandas, polars and pyarrow in, one matrix of numbers out.
 
 Read `columns.py` for what becomes of a column of each kind, `reading.py` for how the three
-libraries' columns are read alike, `encoder.py` for the table as a whole.
+libraries' columns are read alike, `hints.py` for text that was perhaps meant as numbers or dates,
+`encoder.py` for the table as a whole.
 """
 
 from confide.encoding.columns import Column
 from confide.encoding.encoder import Encoder, Unseen
-from confide.encoding.reading import column_names, is_table, rows_of
+from confide.encoding.reading import (
+    column_names,
+    is_table,
+    refuse_unreadable_tables,
+    rows_of,
+)
 
-__all__ = ["Column", "Encoder", "Unseen", "column_names", "is_table", "rows_of"]
+__all__ = [
+    "Column",
+    "Encoder",
+    "Unseen",
+    "column_names",
+    "is_table",
+    "refuse_unreadable_tables",
+    "rows_of",
+]

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Float64
 
+from confide.encoding.hints import are_plain_numbers, hint
 from confide.encoding.reading import Kind, Rows, Source, known_zone
 
 # An indicator of few rows is a huge number once standardised, one over the root of their share, and
@@ -18,6 +19,8 @@ from confide.encoding.reading import Kind, Rows, Source, known_zone
 FEWEST_ROWS = 5
 SMALLEST_SHARE = 0.005
 MOST_CATEGORIES = 30
+# More categories than this may have been meant as numbers or dates.
+MANY_CATEGORIES = 20
 # A column with more texts than this does not remember the rare ones.
 MOST_REMEMBERED = 1000
 # A cycle is kept if its sine or cosine moves by more than this in training, six days of a year.
@@ -98,7 +101,7 @@ class LeftOutColumn(Column):
 
 
 @dataclass(frozen=True)
-class _NumericColumn(Column):
+class NumericColumn(Column):
     """A column whose values are a number each.
 
     Attributes:
@@ -151,7 +154,7 @@ class _NumericColumn(Column):
 
 
 @dataclass(frozen=True)
-class NumberColumn(_NumericColumn):
+class NumberColumn(NumericColumn):
     """Numbers, as they are."""
 
     kind: ClassVar[str] = "number"
@@ -171,7 +174,7 @@ class BooleanColumn(NumberColumn):
 
 
 @dataclass(frozen=True)
-class DurationColumn(_NumericColumn):
+class DurationColumn(NumericColumn):
     """Durations, in seconds."""
 
     kind: ClassVar[str] = "duration"
@@ -184,7 +187,7 @@ class DurationColumn(_NumericColumn):
 
 
 @dataclass(frozen=True)
-class TimeColumn(_NumericColumn):
+class TimeColumn(NumericColumn):
     """Times of the day, as a point on the circle: midnight is near to midnight."""
 
     kind: ClassVar[str] = "time"
@@ -201,7 +204,7 @@ class TimeColumn(_NumericColumn):
 
 
 @dataclass(frozen=True)
-class DateColumn(_NumericColumn):
+class DateColumn(NumericColumn):
     """Dates, as days since 1970, and points on the circles of the year, the week and the day.
 
     Attributes:
@@ -284,6 +287,13 @@ class CategoryColumn(Column):
         names += [f"{self.name}: other"] if self.has_other else []
         names += [f"{self.name} is missing"] if self.has_indicator else []
         return tuple(names)
+
+    @property
+    def hint(self) -> str | None:
+        """What many categories were perhaps meant as; plain numbers may well be names."""
+        texts = (*self.categories, *self.rare)
+        may_be_names = len(texts) <= MANY_CATEGORIES or are_plain_numbers(texts)
+        return None if may_be_names else hint(texts)
 
     def accepts(self, source: Source) -> bool:
         """Text, or whole numbers as text."""
@@ -384,7 +394,7 @@ def _fitted_category(source: Source) -> Column:
     by_count = sorted(counts, key=lambda text: (-counts[text], text))
     common = [text for text in by_count if _enough_of(counts[text], n_rows)][:MOST_CATEGORIES]
     if not common:
-        return LeftOutColumn(source.name, _why_nothing_is_common(counts, n_rows))
+        return LeftOutColumn(source.name, _why_nothing_is_common(counts, by_count, n_rows))
     rare = sorted(set(counts).difference(common))
     n_other = n_rows - n_missing - sum(counts[text] for text in common)
     remembers_all = len(rare) <= MOST_REMEMBERED
@@ -399,23 +409,14 @@ def _fitted_category(source: Source) -> Column:
     )
 
 
-def _why_nothing_is_common(counts: dict[str, int], n_rows: int) -> str:
-    most = max(counts, key=lambda text: counts[text])
+def _why_nothing_is_common(counts: dict[str, int], by_count: list[str], n_rows: int) -> str:
+    most = by_count[0]
     if 2 * counts[most] > n_rows:
         but = f" but {n_rows - counts[most]}" if counts[most] < n_rows else ""
         return f"all{but} of its values are {most!r}"
-    advice = ", and they look like numbers: pass them as numbers" if _like_numbers(counts) else ""
+    meant = hint(by_count[:MOST_REMEMBERED])
+    advice = "" if meant is None else f"; {meant}"
     return f"it is text with {len(counts)} different values, none of them common{advice}"
-
-
-def _like_numbers(texts: dict[str, int]) -> bool:
-    """Whether texts are numbers, perhaps with a decimal comma, spaces or units of thousands."""
-    for text in texts:
-        try:
-            float(text.strip().replace(" ", "").replace(",", "."))
-        except ValueError:
-            return False
-    return True
 
 
 def _counts(texts: Any) -> dict[str, int]:

@@ -11,11 +11,13 @@ from sklearn.utils import check_array
 
 from confide.arrays import Arrays
 from confide.encoding.columns import (
+    CategoryColumn,
     Column,
     DateColumn,
     LeftOutColumn,
     News,
     NumberColumn,
+    NumericColumn,
     TimeColumn,
     column_from_json,
     fitted_column,
@@ -86,6 +88,12 @@ class Encoder:
         return {c.name: c.reason for c in self.columns if isinstance(c, LeftOutColumn)}
 
     @property
+    def hints(self) -> dict[str, str]:
+        """The columns that are used as categories, and what they were perhaps meant as."""
+        categories = (c for c in self.columns if isinstance(c, CategoryColumn))
+        return {column.name: hint for column in categories if (hint := column.hint)}
+
+    @property
     def days(self) -> dict[str, str]:
         """The features that count days since 1970, and the columns of dates that they are of."""
         return {c.days_name: c.name for c in self.columns if isinstance(c, DateColumn)}
@@ -96,6 +104,12 @@ class Encoder:
         timed = (c for c in self.columns if isinstance(c, DateColumn | TimeColumn))
         names = (name for column in timed for name in column.value_names)
         return frozenset(name for name in names if name not in self.days)
+
+    @property
+    def told_if_missing(self) -> frozenset[str]:
+        """The features of which another one says whether they are missing."""
+        told = (c for c in self.columns if isinstance(c, NumericColumn) and c.has_indicator)
+        return frozenset(name for column in told for name in column.value_names)
 
     def encode(self, table: Any) -> Matrix:
         """The matrix of a table with the columns of the training table; row by row."""

@@ -127,18 +127,33 @@ def rows_of(table: Any, kept: Bool[np.ndarray, " row"]) -> Any:
     return nw.from_native(table, eager_only=True).filter(kept.tolist()).to_native()
 
 
-def sources(table: Any) -> list[Source]:
-    """The columns of a table.
+def refuse_unreadable_tables(X: Any) -> None:
+    """Refuses a table that is not there yet, or in which two columns have one name.
 
     Raises:
-        ValueError: two columns have one name.
+        ValueError: with what to do.
     """
-    names = [str(name) for name in column_names(table)]
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise ValueError(
+            "X must be a table that is there, but a LazyFrame of polars is only a plan for one. "
+            "collect() it first."
+        )
+    names = [str(name) for name in column_names(X)] if is_table(X) else []
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ValueError(
             "The columns of X must have different names, but these stand there more than once: "
             f"{', '.join(twice)}. Rename or drop them."
         )
+
+
+def sources(table: Any) -> list[Source]:
+    """The columns of a table.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    refuse_unreadable_tables(table)
+    names = [str(name) for name in column_names(table)]
     if nw.dependencies.is_pandas_dataframe(table):
         table = table.set_axis(names, axis=1)
     frame = nw.from_native(table, eager_only=True)

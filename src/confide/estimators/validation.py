@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
-from confide.encoding import Encoder, column_names, is_table, rows_of
+from confide.encoding import (
+    Encoder,
+    column_names,
+    is_table,
+    refuse_unreadable_tables,
+    rows_of,
+)
 from confide.errors import LeftOutColumnWarning, RowError, UnseenValueWarning
 from confide.prediction import Prediction
 
@@ -53,6 +59,7 @@ def checked_training_data(
 
     The estimator keeps the names of the columns, and for a table how it was encoded.
     """
+    refuse_unreadable_tables(X)
     _refuse_odd_targets(y)
     X_checked, y_array = (_checked_table if is_table(X) else _checked_arrays)(estimator, X, y)
     y_array = y_array.astype(np.float64)
@@ -67,6 +74,7 @@ def checked_training_data(
     X_array = X_checked if encoder is None else encoder.encode(X_checked)
     _refuse_columns_too_wide(estimator, X_array)
     _warn_of_columns_left_out(encoder)
+    _warn_of_odd_categories(encoder)
     _warn_of_constant_columns(estimator, X_array)
     return X_array, y_array, weight
 
@@ -85,6 +93,7 @@ def refuse_answers_that_are_not_numbers(prediction: Prediction) -> None:
 
 def checked_X(estimator: BaseEstimator, X: Any) -> Table:
     """Rows that have the columns of the training data, as numbers."""
+    refuse_unreadable_tables(X)
     encoder: Encoder | None = getattr(estimator, "encoder_", None)
     if encoder is None:
         # scikit-learn reads the tables of the others by itself.
@@ -296,12 +305,14 @@ def _refuse_columns_too_wide(estimator: Any, X: Table) -> None:
 def _warn_of_constant_columns(estimator: Any, X: Table) -> None:
     constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
     if len(constant):
-        names = feature_names(estimator, X)
+        names, encoder = feature_names(estimator, X), getattr(estimator, "encoder_", None)
+        told = frozenset() if encoder is None else encoder.told_if_missing
+        but = dict.fromkeys(told, " (but whether it is missing is used)")
+        listed = ", ".join(names[i] + but.get(names[i], "") for i in constant)
         _warn(
             UserWarning(
-                "Constant in the training data, and so of no use to the networks: "
-                f"{', '.join(names[i] for i in constant)}. Predictions for rows where such a "
-                "column differs are extrapolations."
+                f"Constant in the training data, and so of no use to the networks: {listed}. "
+                "Predictions for rows where such a column differs are extrapolations."
             )
         )
 
@@ -313,6 +324,17 @@ def _warn_of_columns_left_out(encoder: Encoder | None) -> None:
             LeftOutColumnWarning(
                 f"Left out of the fit: {listed}. Drop such columns, or turn them into numbers or "
                 "categories with common values."
+            )
+        )
+
+
+def _warn_of_odd_categories(encoder: Encoder | None) -> None:
+    if encoder is not None and encoder.hints:
+        listed = "; ".join(f"{name} ({hint})" for name, hint in encoder.hints.items())
+        _warn(
+            UserWarning(
+                f"Taken for categories, and perhaps not meant so: {listed}. Numbers and dates say "
+                "more to the networks."
             )
         )
 

@@ -12,6 +12,7 @@ from typing import Any, Never
 from confide.errors import TableFileError
 from confide.extras import require
 from confide.tables.source import Ahead
+from confide.tables.type_words import type_in_words
 
 # Types are those of the first block, so it is larger than pyarrow's own; a record must fit in one.
 # Reading takes about fifty times as much memory, as pyarrow reads ahead.
@@ -23,6 +24,8 @@ MISSING = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
 )
+# 00501 is a postal code or another name in digits; as a number it would lose its zeros.
+CODE = r"^\s*0[0-9]+\s*$"
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 CONVERSION = re.compile(
     r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (.+?): invalid value '(.*)'",
@@ -119,6 +122,7 @@ class SeparatedText:
         self._stream = stream
         self._csv = require("pyarrow.csv", "tables")
         self._name = name
+        self._codes: dict[str, Any] = {}
         head = stream.peek(2 * BLOCK_BYTES)
         whole = len(head) < 2 * BLOCK_BYTES
         if not whole:
@@ -128,9 +132,31 @@ class SeparatedText:
             pass
         self._delimiter = _delimiter(head)
         _check_header(next(_records(head, self._delimiter), []), name)
-        with self._explained() as options:
-            start = Text(io.BytesIO(head), name, whole=whole)
-            self.schema = self._csv.open_csv(start, **options).schema
+        self.schema = self._first(Text(io.BytesIO(head), name, whole=whole)).schema
+        self._codes = self._codes_in(Text(io.BytesIO(head), name, whole=whole))
+        fields = (f.with_type(self._codes.get(f.name, f.type)) for f in self.schema)
+        self.schema = require("pyarrow", "tables").schema(fields)
+
+    def _first(self, start: Text, types: Mapping[str, Any] | None = None) -> Any:
+        """The reader, which has seen the first block."""
+        with self._explained(list(types or ()), types) as options:
+            return self._csv.open_csv(start, **options)
+
+    def _codes_in(self, start: Text) -> dict[str, Any]:
+        """The columns that pyarrow takes for numbers although some start with a needless zero."""
+        arrow, compute = require("pyarrow", "tables"), require("pyarrow.compute", "tables")
+        numbers = {
+            field.name: arrow.string()
+            for field in self.schema
+            if arrow.types.is_integer(field.type) or arrow.types.is_floating(field.type)
+        }
+        block = next(self._first(start, numbers), None) if numbers else None
+        return {
+            name: of_type
+            for name, of_type in numbers.items()
+            if block is not None
+            and compute.any(compute.match_substring_regex(block[name], CODE)).as_py()
+        }
 
     def blocks(
         self, _rows: int, columns: Sequence[str] | None, types: Mapping[str, Any]
@@ -172,7 +198,7 @@ class SeparatedText:
                     delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=refuse
                 ),
                 "convert_options": self._csv.ConvertOptions(
-                    column_types=dict(types or {}),
+                    column_types={**self._codes, **(types or {})},
                     include_columns=list(columns or ()),
                     null_values=MISSING,
                     strings_can_be_null=True,
@@ -196,8 +222,9 @@ class SeparatedText:
             hint = "a decimal point in place of the comma" if _has_comma(value) else "it"
             return (
                 f"{self._name}, row {row} (the header is row 1), column "
-                f"{self.schema.names[int(column)]!r}: {_short(value)} is not of type {wanted}, "
-                f"as the column must be. Mend {hint}, or leave the field empty."
+                f"{self.schema.names[int(column)]!r}: {_short(value)} is not "
+                f"{type_in_words(wanted)}, as the column needs. Mend {hint}, or leave the field "
+                "empty."
             )
         if "straddl" in complaint:
             return (

@@ -19,8 +19,10 @@ class TableFile:
     """A table in a file or on standard input: CSV, TSV, Parquet or Arrow, known by its content.
 
     Text may have , ; tab or | between its fields and needs a header line; empty fields, NA, NaN,
-    null and their like are missing. Each may be compressed by gzip, zstd or bz2. The row labels of
-    pandas in Parquet and Arrow are left out, other metadata is ignored; nothing in a file is run.
+    null and their like are missing. A column whose first megabytes have a whole number that starts
+    with a zero, such as the postal code 00501, is text. Each file may be compressed by gzip, zstd
+    or bz2. The row labels of pandas in Parquet and Arrow are left out, other metadata is ignored;
+    nothing in a file is run.
 
     Args:
         source: A path, or "-" for standard input, which is read once.
