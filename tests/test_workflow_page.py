@@ -342,6 +342,7 @@ HOSTILE = {
     EVIL: [1.5, 2.5, 3.5, 4.5],
     "a.b[0]": ["x" * 10_000, 'say "hi"', "it's", "\u202eevil\u202c"],
     "image": ["https://example.org/a.png", "🚲", "שלום", "<img src=x>"],
+    "constructor": ["toString", "valueOf", "hasOwnProperty", "__proto__"],
     "title\n# head": pd.to_datetime(["2024-01-01", None, "2024-03-01", "2024-04-01"]),
     "row": [True, False, None, True],
 }
@@ -359,6 +360,14 @@ def hostile():
         levers=pd.DataFrame([Lever(EVIL, EVIL, 0.5, 0.0, 0.71, 0.04)]),
         advice=f"Some *advice* {EVIL}",
     )
+
+
+def names_of_objects():
+    """What every object of JavaScript has, as columns and target."""
+    names = ["constructor", "hasOwnProperty", "toString", "valueOf", "__proto__"]
+    numbers, letters = [1.5, 2.5, 3.5, 4.5], [*"abba"]
+    frame = pd.DataFrame({n: numbers if n != "toString" else letters for n in names})
+    return inputs(frame=frame, y=Y, target="constructor", title="toString")
 
 
 def test_text_from_files_is_text():
@@ -496,7 +505,12 @@ def addresses(tmp_path_factory):
         frame=frame,
         status=["new", "new", "new", "new", "new", "trained on"],
     )
-    made = {"normal": normal, "hostile": hostile(), "one row": ODD["one row"]}
+    made = {
+        "normal": normal,
+        "hostile": hostile(),
+        "names of objects": names_of_objects(),
+        "one row": ODD["one row"],
+    }
     found = {}
     for name, each in made.items():
         path = folder / f"{name}.html"
@@ -505,7 +519,7 @@ def addresses(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("name", ["normal", "hostile", "one row"])
+@pytest.mark.parametrize("name", ["normal", "hostile", "names of objects", "one row"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
 def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name, width, scheme):
     seen = open_page(addresses[name], width, scheme)
@@ -518,7 +532,7 @@ def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name
 def test_text_from_files_is_text_in_tooltips(open_page, addresses):
     seen = open_page(addresses["hostile"])
     tooltips = set()
-    for panel in range(5):
+    for panel in range(len(HOSTILE)):
         layer = f"#figure-by-feature .concat_{panel}_group .mark-symbol.role-mark path"
         seen.page.locator(layer).last.hover(force=True)
         tooltip = seen.page.locator("#vg-tooltip-element.visible")
