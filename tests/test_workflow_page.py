@@ -116,8 +116,9 @@ def test_the_summary_says_it_all_in_words():
         (
             "- **Where the uncertainty comes from.** On average over rows, the variance of "
             "a new observation is 64 % noise, 27 % finite data and 9.0 % random training. "
-            "Most of it is noise, which more rows and more members do not shrink: only "
-            "features that explain more of the target would."
+            "Most of it is noise, or what the networks have not learnt. More members do not "
+            "shrink it, and more rows only what can still be learnt; features that explain "
+            "more of the target would."
         ),
         (
             "- **When not to trust it.** 1 of 4 rows (25 %) is unlike the training data "
@@ -127,6 +128,20 @@ def test_the_summary_says_it_all_in_words():
         ),
         r"- **Warning.** Two rows were \*dropped\*\.",
     ]
+
+
+def test_a_deep_ensemble_is_not_advised_to_have_more_members():
+    # Eq. (1): its spread, here 9 of 10 parts, is not divided by the number of members.
+    prediction = predicted(
+        [1, 2],
+        aleatoric_variance=np.full(2, 0.1),
+        epistemic_variance=np.full(2, 0.9),
+        classical_variance=None,
+        optimisation_variance=np.full(2, 0.9 * 5 / 4),
+    )
+    said = page_document(inputs(prediction)).summary
+    assert "is 10 % noise and 90 % random training. Most of it is random training." in said
+    assert "More members do not shrink it" in said
 
 
 def test_accuracy_has_the_jackknifes_standard_errors():

@@ -24,7 +24,8 @@ MOST_DRAWN = 500
 MOST_FEATURES = 6
 # What is behind each source of uncertainty.
 MEANINGS = {
-    "aleatoric": "scatter of the target itself, which these features do not explain",
+    "aleatoric": "scatter of the target that these features do not explain, or that the networks "
+    "have not learnt",
     "classical": "other data of the same kind would have taught the model something else",
     "optimisation": "training again by chance would have ended elsewhere",
     "epistemic": "finite data and random training, which this method does not tell apart",

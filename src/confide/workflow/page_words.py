@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confide.explanation import WORDS as SOURCES
+from confide.explanation import largest_words
 from confide.prediction import NOVEL
 from confide.report.tables import with_error
 from confide.workflow.accuracy import Score
@@ -41,15 +42,6 @@ SAID = {
     RIGHT: "as promised, within chance",
     NARROW: "fewer than promised, so they are too narrow",
     WIDE: "more than promised, so they are wider than needed",
-}
-# What would shrink the uncertainty from each source.
-SHRINKS = {
-    "aleatoric": "Most of it is noise, which more rows and more members do not shrink: only "
-    "features that explain more of the target would.",
-    "classical": "Most of it comes from finite data: more rows to train on would shrink it.",
-    "optimisation": "Most of it comes from random training: more members would shrink it.",
-    "epistemic": "Most of it is the model's own: more rows to train on, or more members, would "
-    "shrink it.",
 }
 
 
@@ -113,10 +105,10 @@ def source_words(rows: Rows) -> str:
             "does."
         )
     listed = [f"{percent(share)} {SOURCES[source]}" for source, share in shares.items()]
-    largest = max(shares, key=shares.__getitem__)
     together = f"{', '.join(listed[:-1])} and {listed[-1]}"
     return (
-        f"On average over rows, the variance of a new observation is {together}. {SHRINKS[largest]}"
+        f"On average over rows, the variance of a new observation is {together}. "
+        f"{largest_words(shares)}"
     )
 
 
