@@ -205,6 +205,10 @@ def test_a_calibrated_prediction_explains_from_the_same_variances(bootstrapped, 
         uncalibrated=prediction,
     )
     assert stretched.explain().levers.equals(prediction.explain().levers)
+    assert "before calibration" not in str(prediction.explain())
+    for before in str(stretched.explain()).split(" prediction intervals")[1:]:
+        assert before.startswith(" before calibration would")
+    assert "prediction intervals before calibration would" in str(stretched.explain())
 
 
 # --- against simulated truths ---------------------------------------------------------------------

@@ -229,6 +229,31 @@ def test_calibrated_intervals_are_judged_on_new_rows_alone():
     assert kinds == {"calibrated", "before calibration"}
 
 
+LEVERS = pd.DataFrame(
+    [
+        Lever("rows", "2 times as many rows", 0.842, 0.031, 0.953, 0.0124),
+        Lever("floor", "noise alone", 0.0, 0.0, 0.714, 0.0),
+    ]
+)
+
+
+def test_levers_are_shares_of_todays_widths_and_exact_ones_have_no_error():
+    document = page_document(inputs(levers=LEVERS))
+    assert shown(document, "levers") == [
+        ["2 times as many rows", "84 ± 3%", "95.3 ± 1.2%"],
+        ["noise alone", "0%", "71%"],
+    ]
+    rows = table(document, "levers")
+    assert rows.columns[1].title == "width of confidence intervals, of today's"
+    assert to_csv(rows).splitlines()[2] == "noise alone,0.0,,0.714,"
+    assert "before calibration" not in rows.caption
+
+
+def test_levers_of_calibrated_intervals_are_said_to_be_before_it():
+    rows = table(page_document(inputs(calibrated(), levers=LEVERS)), "levers")
+    assert rows.caption.endswith("Prediction intervals are those before calibration.")
+
+
 def curve(document):
     sets = specifications(document)["calibration"]["datasets"].values()
     return [row for rows in sets for row in rows if "category" in row]

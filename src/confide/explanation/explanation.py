@@ -52,6 +52,8 @@ class Explanation:
         decay: how the variances fall as rows are added.
         t_in_prediction: whether the method's prediction interval gives the epistemic part a t law
             (Algorithm 2), not a normal one (Deep Ensembles).
+        calibrated: whether the prediction's own intervals are calibrated; forecasts are about those
+            before that.
     """
 
     sources: Sources
@@ -59,6 +61,7 @@ class Explanation:
     confidence_level: float = 0.95
     decay: Decay = MEASURED
     t_in_prediction: bool = True
+    calibrated: bool = False
 
     @property
     def shares(self) -> dict[str, float]:
@@ -125,6 +128,7 @@ class Explanation:
     def _forecast_words(self, shares: Mapping[str, float]) -> str:
         """What the lever of the largest part would do to prediction intervals."""
         intervals = f"{100 * self.confidence_level:g} % prediction intervals"
+        intervals += " before calibration" if self.calibrated else ""
         match max(shares, key=lambda name: shares[name]):
             case "aleatoric":
                 floor = _percent(self._first("floor").prediction_width)
