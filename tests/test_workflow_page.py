@@ -104,7 +104,8 @@ def test_the_summary_says_it_all_in_words():
         (
             "- **How accurate it is.** On 4 rows that the model was not trained on it is "
             "typically off by 2.0 ± 1.7 (root mean squared error; mean absolute error 1.0 ±"
-            " 1.0) and explains 40 ± 50 % of the target's variance."
+            " 1.0) and explains 40 ± 50 % of the target's variance: it is no better than "
+            "always predicting the mean, within chance."
         ),
         (
             "- **Whether prediction intervals hold what they promise.** The 95 % prediction"
@@ -163,6 +164,29 @@ def test_accuracy_has_the_jackknifes_standard_errors():
         assert scores[name].value == pytest.approx(score(np.arange(30)), rel=1e-12)
         expected = np.sqrt(29 * np.var(without))
         assert scores[name].standard_error == pytest.approx(expected, rel=1e-9), name
+
+
+NO_USE = "**Warning.** The model is worse than predicting the mean of the target on rows it has "
+EVEN = np.tile([-1.0, 1.0], 50)  # mean 0, variance 1: R squared is 1 minus the mean squared error
+
+
+@pytest.mark.parametrize(
+    ("off", "words", "warned"),
+    [
+        (0.5, "of the target's variance.", False),  # 0.75, without an error
+        (2.0, "): it is worse than always predicting the mean.", True),  # -3, without an error
+        (EVEN * np.r_[np.full(50, 0.9), np.full(50, 1.1)], "): it is no better than", False),
+        (np.r_[np.zeros(99), 1e5], "): it is worse than always predicting the mean.", True),
+        (np.r_[np.zeros(40), np.full(60, 1.2)], "variance: it is no better than", False),
+    ],
+    ids=["good", "bad", "even", "one row is far off", "hardly better"],
+)
+def test_a_model_worse_than_the_mean_is_said_to_be_of_no_use(off, words, warned):
+    said = page_document(inputs(predicted(EVEN + off), y=EVEN)).summary
+    accuracy = next(line for line in said.splitlines() if "How accurate" in line)
+    assert words in accuracy
+    assert (NO_USE in said) == warned
+    assert "explains -" not in said
 
 
 def test_rows_the_model_was_trained_on_do_not_count():

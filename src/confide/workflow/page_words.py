@@ -1,5 +1,6 @@
 """What the page says in words: what is known, what is not, and why."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,7 +9,7 @@ from confide.explanation import WORDS as SOURCES
 from confide.explanation import largest_words
 from confide.prediction import NOVEL
 from confide.report.tables import with_error
-from confide.workflow.accuracy import Score
+from confide.workflow.accuracy import Score, is_no_better_than_mean, is_worse_than_mean
 from confide.workflow.page_inputs import TRAINED
 from confide.workflow.page_judgement import (
     AFTER_CALIBRATION,
@@ -55,8 +56,9 @@ def summary(rows: Rows, scores: "list[Score]", coverage: "pd.DataFrame") -> str:
         ("When not to trust it", novelty_words(rows)),
     ]
     listed = [f"- **{head}.** {text}" for head, text in items]
+    own = [f"- **Warning.** {text}" for text in _warnings(scores)]
     warnings = [f"- **Warning.** {literal(text, 1000)}" for text in rows.inputs.warnings]
-    return "\n".join([*listed, *warnings])
+    return "\n".join([*listed, *own, *warnings])
 
 
 def accuracy_words(rows: Rows, scores: "list[Score]") -> str:
@@ -75,7 +77,7 @@ def accuracy_words(rows: Rows, scores: "list[Score]") -> str:
         f"{_with_error(said['MAE'])})"
     )
     if "R²" in said:
-        text += f" and explains {_percent_with_error(said['R²'])} of the target's variance"
+        text += _explained(said["R²"])
     return f"{text}. {_trained_on(rows)}".rstrip()
 
 
@@ -148,6 +150,15 @@ def mean_shares(rows: Rows) -> dict[str, float]:
     return found
 
 
+def _warnings(scores: "list[Score]") -> Iterator[str]:
+    """What the page itself warns of."""
+    if any(score.name == "R²" and is_worse_than_mean(score) for score in scores):
+        yield (
+            "The model is worse than predicting the mean of the target on rows it has not seen: do "
+            "not use it."
+        )
+
+
 def _what(rows: Rows) -> str:
     inputs, shape = rows.inputs, rows.number_format
     mean, width = inputs.prediction.mean, float(np.median(rows.width))
@@ -193,6 +204,18 @@ def _coverage_sentence(name: str, level: str, nominal: float, row: dict[str, flo
         f"{which} held {int(row['held']):,} of {int(row['rows']):,} observed values, {share} %: "
         f"{found}."
     )
+
+
+def _explained(r_squared: Score) -> str:
+    """What R² says; below zero it is no share."""
+    if is_worse_than_mean(r_squared):
+        return ": it is worse than always predicting the mean"
+    text = ""
+    if r_squared.value >= 0:
+        text = f" and explains {_percent_with_error(r_squared)} of the target's variance"
+    if is_no_better_than_mean(r_squared):
+        text += ": it is no better than always predicting the mean, within chance"
+    return text
 
 
 def _with_error(score: "Score") -> str:
