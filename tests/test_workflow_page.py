@@ -300,6 +300,36 @@ def test_a_verdict_is_within_two_standard_errors(held, words):
     assert page_judgement.verdict(held / 400, 0.95, error) == words
 
 
+def held_at(shares):
+    """A page whose intervals of 50, 80, 90 and 95 % held these parts of 400 observed values."""
+    ends = Law.normal(np.zeros(1), np.ones(1)).half_width
+    inside = [0.0, *(float(ends(level)[0]) for level in (0.5, 0.8, 0.9, 0.95))]
+    counts = np.diff([0, *(round(400 * share) for share in shares), 400])
+    y = np.repeat([*(np.add(inside[1:], inside[:-1]) / 2), 9.0], counts)
+    return page_document(inputs(predicted(np.zeros(400)), y=y)).summary
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ((0.5, 0.8, 0.9, 0.95), "95.0 ± 1.1 %: as promised, within chance. "),
+        # Two errors of 400 rows are 5 % at 50 %, 4 % at 80 %, 3 % at 90 % and 2.2 % at 95 %.
+        ((0.6, 0.85, 0.9, 0.95), "within chance, but at 50 and 80 % they are wider than needed. "),
+        ((0.6, 0.8, 0.9, 0.95), "95.0 ± 1.1 %: as promised, within chance. "),
+        ((0.4, 0.7, 0.8, 0.95), "within chance, but at 50, 80 and 90 % they are too narrow. "),
+        ((0.6, 0.85, 0.94, 0.98), "so they are wider than needed. "),
+        ((0.6, 0.85, 0.9, 0.9), "too narrow, but at 50 and 80 % they are wider than needed. "),
+        ((0.5, 0.8, 0.9, 0.9), "so they are too narrow. "),
+        (
+            (0.6, 0.8, 0.85, 0.95),
+            "but at 50 % they are wider than needed and at 90 % they are too narrow. ",
+        ),
+    ],
+)
+def test_the_verdict_tells_of_other_levels_where_most_of_them_disagree(shares, words):
+    assert words in held_at(shares)
+
+
 def test_the_calibration_curve_counts_each_level():
     n = 200
     mean = np.zeros(n)

@@ -1,7 +1,7 @@
 """What the page says in words: what is known, what is not, and why."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from confide.workflow.page_judgement import (
     why_not,
 )
 from confide.workflow.page_rows import Rows
-from confide.workflow.page_text import level_text, literal, number, percent, rows_text
+from confide.workflow.page_text import level_text, listed, literal, number, percent, rows_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,10 +55,10 @@ def summary(rows: Rows, scores: "list[Score]", coverage: "pd.DataFrame") -> str:
         ("Where the uncertainty comes from", source_words(rows)),
         ("When not to trust it", novelty_words(rows)),
     ]
-    listed = [f"- **{head}.** {text}" for head, text in items]
+    lines = [f"- **{head}.** {text}" for head, text in items]
     own = [f"- **Warning.** {text}" for text in _warnings(scores)]
     warnings = [f"- **Warning.** {literal(text, 1000)}" for text in rows.inputs.warnings]
-    return "\n".join([*listed, *own, *warnings])
+    return "\n".join([*lines, *own, *warnings])
 
 
 def accuracy_words(rows: Rows, scores: "list[Score]") -> str:
@@ -89,7 +89,7 @@ def coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
     level = level_text(inputs.level)
     at_level = coverage[np.isclose(coverage["level"], inputs.level)]
     said = [
-        _coverage_sentence(name, level, inputs.level, row)
+        _coverage_sentence(name, level, row, _other_levels(coverage, row))
         for name in (ONLY, AFTER_CALIBRATION, RAW)
         for row in at_level[at_level["intervals"] == name].to_dict(orient="records")
     ]
@@ -106,8 +106,7 @@ def source_words(rows: Rows) -> str:
             "This method does not split its uncertainty into sources; a bootstrapped deep ensemble "
             "does."
         )
-    listed = [f"{percent(share)} {SOURCES[source]}" for source, share in shares.items()]
-    together = f"{', '.join(listed[:-1])} and {listed[-1]}"
+    together = listed([f"{percent(share)} {SOURCES[source]}" for source, share in shares.items()])
     return (
         f"On average over rows, the variance of a new observation is {together}. "
         f"{largest_words(shares)}"
@@ -190,20 +189,38 @@ def _trained_on(rows: Rows) -> str:
     return f"The {rows_text(n)} that it was trained on {was} left out of this."
 
 
-def _coverage_sentence(name: str, level: str, nominal: float, row: dict[str, float]) -> str:
+def _coverage_sentence(name: str, level: str, row: dict[Hashable, Any], others: str) -> str:
     which = {
         ONLY: f"The {level} prediction intervals",
         AFTER_CALIBRATION: f"The calibrated {level} prediction intervals",
         RAW: "Before calibration they",
     }[name]
     share = with_error(100 * row["coverage"], 100 * row["standard_error"])
-    found = SAID[verdict(row["coverage"], nominal, row["standard_error"])]
+    found = SAID[_verdict(row)] + others
     if name == RAW:
         found = found.replace("they are", "they were")
     return (
         f"{which} held {int(row['held']):,} of {int(row['rows']):,} observed values, {share} %: "
         f"{found}."
     )
+
+
+def _other_levels(coverage: "pd.DataFrame", row: dict[Hashable, Any]) -> str:
+    """What is wrong at other levels, if half of them or more have another verdict than this one."""
+    same = coverage[(coverage["intervals"] == row["intervals"])]
+    others = [each for each in same.to_dict(orient="records") if each["level"] != row["level"]]
+    wrong: dict[str, list[str]] = {}
+    for each in others:
+        if (found := _verdict(each)) not in {RIGHT, _verdict(row)}:
+            wrong.setdefault(found, []).append(level_text(each["level"]).removesuffix(" %"))
+    if not wrong or 2 * sum(map(len, wrong.values())) < len(others):
+        return ""
+    said = [f"at {listed(levels)} % they are {found}" for found, levels in wrong.items()]
+    return f", but {' and '.join(said)}"
+
+
+def _verdict(row: dict[Hashable, Any]) -> str:
+    return verdict(row["coverage"], row["level"], row["standard_error"])
 
 
 def _explained(r_squared: Score) -> str:
