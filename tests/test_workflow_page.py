@@ -253,6 +253,19 @@ def test_calibrated_intervals_are_judged_on_new_rows_alone():
     assert kinds == {"calibrated", "before calibration"}
 
 
+@pytest.mark.parametrize(("narrow", "warned"), [(0, None), (5, None), (6, "6.0 %"), (100, "100 %")])
+def test_calibrated_intervals_narrower_than_the_confidence_interval_are_warned_of(narrow, warned):
+    raw = predicted(np.zeros(100))  # confidence intervals have a scale of 0.6
+    scale = np.r_[np.full(narrow, 0.59), np.full(100 - narrow, 0.61)]
+    prediction = replace(raw, prediction_law=Law.normal(raw.mean, scale), uncalibrated=raw)
+    said = page_document(inputs(prediction)).summary
+    warning = f"- **Warning.** In {warned} of rows the calibrated prediction interval is narrower"
+    assert (warning in said) == (warned is not None)
+    assert ("narrower than the confidence interval" in said) == (warned is not None)
+    # Only calibration is at fault for it.
+    assert "narrower" not in page_document(inputs(replace(prediction, uncalibrated=None))).summary
+
+
 LEVERS = pd.DataFrame(
     [
         Lever("rows", "2 times as many rows", 0.842, 0.031, 0.953, 0.0124),

@@ -71,6 +71,13 @@ class Rows:
         """That of the prediction intervals."""
         return self.prediction_interval[:, 1] - self.prediction_interval[:, 0]
 
+    @property
+    def prediction_is_narrower(self) -> float:
+        """Share of rows whose prediction interval is narrower than the confidence interval."""
+        if self.confidence_interval is None:
+            return 0.0
+        return float(np.mean(self.width < np.diff(self.confidence_interval)[:, 0]))
+
     @cached_property
     def number_format(self) -> str:
         """Of predictions and bounds."""

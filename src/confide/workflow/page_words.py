@@ -38,6 +38,8 @@ ALL_CALIBRATED_ON = (
     "cannot judge them: a new row like these lies in its calibrated interval with the promised "
     "probability, on average over such rows."
 )
+# Share of rows whose calibrated prediction interval may be narrower than the confidence interval.
+MOST_NARROWER = 0.05
 # What a verdict means for the reader.
 SAID = {
     RIGHT: "as promised, within chance",
@@ -56,7 +58,7 @@ def summary(rows: Rows, scores: "list[Score]", coverage: "pd.DataFrame") -> str:
         ("When not to trust it", novelty_words(rows)),
     ]
     lines = [f"- **{head}.** {text}" for head, text in items]
-    own = [f"- **Warning.** {text}" for text in _warnings(scores)]
+    own = [f"- **Warning.** {text}" for text in _warnings(rows, scores)]
     warnings = [f"- **Warning.** {literal(text, 1000)}" for text in rows.inputs.warnings]
     return "\n".join([*lines, *own, *warnings])
 
@@ -149,12 +151,19 @@ def mean_shares(rows: Rows) -> dict[str, float]:
     return found
 
 
-def _warnings(scores: "list[Score]") -> Iterator[str]:
+def _warnings(rows: Rows, scores: "list[Score]") -> Iterator[str]:
     """What the page itself warns of."""
     if any(score.name == "R²" and is_worse_than_mean(score) for score in scores):
         yield (
             "The model is worse than predicting the mean of the target on rows it has not seen: do "
             "not use it."
+        )
+    narrower = rows.prediction_is_narrower
+    if rows.inputs.prediction.uncalibrated is not None and narrower > MOST_NARROWER:
+        yield (
+            f"In {percent(narrower)} of rows the calibrated prediction interval is narrower than "
+            "the confidence interval: the networks' own variances are far too large there, and so "
+            "are the confidence intervals."
         )
 
 
