@@ -1,6 +1,7 @@
 """The page of a report says what its numbers bear out, and shows text from files as text."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -123,9 +124,9 @@ def test_the_summary_says_it_all_in_words():
         ),
         (
             "- **When not to trust it.** 1 of 4 rows (25 %) is unlike the training data "
-            "(p-value below 0.01); 1.0 % of rows like the training data would be called so "
-            "by chance. Neither interval can be trusted for rows unlike all that the model "
-            "has seen."
+            "(p-value below 0.01); about 1 % of rows like the training data would be called so "
+            "by chance, fewer where the training table is small. Neither interval can be "
+            "trusted for rows unlike all that the model has seen."
         ),
         r"- **Warning.** Two rows were \*dropped\*\.",
     ]
@@ -199,6 +200,16 @@ def test_rows_the_model_was_trained_on_do_not_count():
     ]
     assert "The 2 rows that it was trained on were left out of this." in document.summary
     assert [row[-1] for row in shown(document, "coverage")] == ["2"] * 4
+
+
+def test_the_page_needs_no_statistics_to_be_read():
+    prediction = predicted([1, 2, 3, 4])
+    advice = str(prediction.explain())
+    page = render_page(page_document(inputs(prediction, y=Y, advice=advice, levers=LEVERS)))
+    words = re.sub("<script.*?</script>", "", page[page.index("<main") :], flags=re.DOTALL)
+    assert "Rows differ" in words
+    for stumble in (" law", "power -", "to the power", "knowing their own spread"):
+        assert stumble not in words, stumble
 
 
 def test_a_missing_target_does_not_count():

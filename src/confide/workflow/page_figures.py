@@ -154,7 +154,7 @@ def calibration(coverage: "pd.DataFrame") -> "alt.TopLevelMixin":
     names = in_order(frame["category"])
     scale = alt.Scale(domain=[0, 1], nice=False)
     style = alt.Axis(format=".0%", tickCount=6)
-    horizontal = alt.X("x:Q", title="nominal coverage", scale=scale, axis=style)
+    horizontal = alt.X("x:Q", title="promised coverage", scale=scale, axis=style)
     title = "observed coverage"
     vertical = alt.Y("y:Q", title=title, scale=scale, axis=style)
     diagonal = (
@@ -172,7 +172,7 @@ def calibration(coverage: "pd.DataFrame") -> "alt.TopLevelMixin":
         shape=shapes(alt, names) if len(names) > 1 else alt.value("circle"),
         tooltip=[
             alt.Tooltip("category:N", title="which"),
-            alt.Tooltip("x:Q", title="nominal", format=".0%"),
+            alt.Tooltip("x:Q", title="promised", format=".0%"),
             alt.Tooltip("y:Q", title="observed", format=".1%"),
             alt.Tooltip("low:Q", title="from", format=".1%"),
             alt.Tooltip("high:Q", title="to", format=".1%"),

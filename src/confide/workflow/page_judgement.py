@@ -176,7 +176,10 @@ def _crps(inputs: PageInputs, rows: Rows) -> Score | None:
     if not (mixture.scales > 0).all():
         return None
     scores = crps_of_normal_mixture(inputs.observed[drawn], *mixture)
-    meaning = "continuous ranked probability score of the whole predicted law; smaller is better"
+    meaning = (
+        "continuous ranked probability score: how far off predictions are, with all their "
+        "prediction intervals, in the target's unit; smaller is better"
+    )
     if len(drawn) < rows.sum():
         meaning += f"; of {len(drawn):,} rows drawn by chance"
     return mean_score("CRPS", scores, meaning)

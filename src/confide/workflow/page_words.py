@@ -128,7 +128,11 @@ def novelty_words(rows: Rows) -> str:
     if n_rows == 0:
         return "The model was trained on every row, so none of them is new to it."
     seen = " that the model was not trained on" if n_rows < inputs.n_rows else ""
-    about = f"{percent(NOVEL)} of rows like the training data would be called so by chance"
+    # With fewer than 99 reference rows, only what is farther out than all of them is called so.
+    about = (
+        f"about {level_text(NOVEL)} of rows like the training data would be called so by chance, "
+        "fewer where the training table is small"
+    )
     if n == 0:
         of = f" of the {rows_text(n_rows)}{seen}" if seen else ""
         return f"No row{of} is unlike the training data (p-value below {NOVEL:g}); {about}."
