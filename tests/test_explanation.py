@@ -14,7 +14,7 @@ from confide import (
     NaiveBootstrapRegressor,
     NoSuchIntervalError,
 )
-from confide.explanation import Decay, Explanation
+from confide.explanation import Decay, Explanation, largest_words
 from confide.methods.bootstrapped_deep_ensemble import member_means
 from confide.prediction import Prediction
 from confide.simulate import Sine
@@ -205,6 +205,10 @@ def test_a_calibrated_prediction_explains_from_the_same_variances(bootstrapped, 
         uncalibrated=prediction,
     )
     assert stretched.explain().levers.equals(prediction.explain().levers)
+    assert "before calibration" not in str(prediction.explain())
+    for before in str(stretched.explain()).split(" prediction intervals")[1:]:
+        assert before.startswith(" before calibration would")
+    assert "prediction intervals before calibration would" in str(stretched.explain())
 
 
 # --- against simulated truths ---------------------------------------------------------------------
@@ -305,20 +309,46 @@ def test_a_number_is_the_exponent_of_the_classical_variance(bootstrapped, data):
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ((8, 1, 1), "Most of it is noise, which neither more rows nor more members remove"),
-        ((4, 3, 3), "The largest part is noise"),
-        ((1, 8, 1), "Most of it is finite data, which more rows shrink"),
-        ((1, 1, 8), "Most of it is random training, which more members shrink"),
+        ((8, 1, 1), "Most of it is noise, or what the networks have not learnt."),
+        ((4, 3, 3), "The largest part is noise, or what"),
+        ((1, 8, 1), "Most of it is finite data, which more rows to train on would shrink."),
+        ((3, 4, 3), "The largest part is finite data"),
+        ((1, 1, 8), "Most of it is random training, which more members would shrink"),
     ],
 )
 def test_the_largest_part_is_named_with_its_lever(parts, words):
     assert words in str(explained(*([float(part)] for part in parts)))
 
 
+def test_more_members_of_eq_1_shrink_nothing():
+    """The spread of a deep ensemble's networks is not divided by their number."""
+    sources = {"aleatoric": np.ones(1), "optimisation": np.full(1, 9.0)}
+    explanation = Explanation(sources, 5, t_in_prediction=False)
+    assert factors(explanation, "members")[0, 1] > 1
+    assert "Most of it is random training. More members do not shrink it" in str(explanation)
+
+
+def test_noise_that_features_would_shrink_may_be_what_was_not_learnt():
+    shares = {"aleatoric": 0.9, "classical": 0.1}
+    assert "noise, or what the networks have not learnt" in largest_words(shares)
+    assert "only features" not in largest_words(shares).lower()
+
+
 def test_the_better_lever_for_the_true_function_is_named():
     # With many members t hardly changes: what counts is the larger part.
-    assert "More members narrow them most" in str(explained([1.0], [0.1], [9.0], n_members=100))
-    assert "More rows narrow them most" in str(explained([1.0], [9.0], [0.1], n_members=100))
+    assert "Twice the members narrow them more" in str(explained([1.0], [0.1], [9.0], 100))
+    assert "Twice the rows narrow them more" in str(explained([1.0], [9.0], [0.1], 100))
+
+
+@pytest.mark.parametrize(("error", "told"), [(0.0, True), (0.001, True), (0.2, False), (9, False)])
+def test_forecasts_that_differ_by_less_than_their_error_are_not_ranked(error, told):
+    # Without random training, 100 and 200 members have confidence intervals of nearly one width,
+    # 99.4 %; rows with an exponent of 0.1 bring 2^-0.05, that is 96.6 %, and half of what an error
+    # of 0.2 in the exponent does to that is 7 %, of 0.001 0.03 %.
+    decay = Decay(0.1, error, 0.0, 0.0)
+    text = str(explained([1.0], [1.0], [0.0], n_members=100, decay=decay))
+    assert ("Twice the rows narrow them more." in text) == told
+    assert ("too close to tell which narrows them more" in text) == (not told)
 
 
 def test_every_number_in_words_is_that_of_the_frames():

@@ -1,6 +1,7 @@
 """The page of a report says what its numbers bear out, and shows text from files as text."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -104,7 +105,8 @@ def test_the_summary_says_it_all_in_words():
         (
             "- **How accurate it is.** On 4 rows that the model was not trained on it is "
             "typically off by 2.0 ± 1.7 (root mean squared error; mean absolute error 1.0 ±"
-            " 1.0) and explains 40 ± 50 % of the target's variance."
+            " 1.0) and explains 40 ± 50 % of the target's variance: it is no better than "
+            "always predicting the mean, within chance."
         ),
         (
             "- **Whether prediction intervals hold what they promise.** The 95 % prediction"
@@ -116,17 +118,32 @@ def test_the_summary_says_it_all_in_words():
         (
             "- **Where the uncertainty comes from.** On average over rows, the variance of "
             "a new observation is 64 % noise, 27 % finite data and 9.0 % random training. "
-            "Most of it is noise, which more rows and more members do not shrink: only "
-            "features that explain more of the target would."
+            "Most of it is noise, or what the networks have not learnt. More members do not "
+            "shrink it, and more rows only what can still be learnt; features that explain "
+            "more of the target would."
         ),
         (
             "- **When not to trust it.** 1 of 4 rows (25 %) is unlike the training data "
-            "(p-value below 0.01); 1.0 % of rows like the training data would be called so "
-            "by chance. Neither interval can be trusted for rows unlike all that the model "
-            "has seen."
+            "(p-value below 0.01); about 1 % of rows like the training data would be called so "
+            "by chance, fewer where the training table is small. Neither interval can be "
+            "trusted for rows unlike all that the model has seen."
         ),
         r"- **Warning.** Two rows were \*dropped\*\.",
     ]
+
+
+def test_a_deep_ensemble_is_not_advised_to_have_more_members():
+    # Eq. (1): its spread, here 9 of 10 parts, is not divided by the number of members.
+    prediction = predicted(
+        [1, 2],
+        aleatoric_variance=np.full(2, 0.1),
+        epistemic_variance=np.full(2, 0.9),
+        classical_variance=None,
+        optimisation_variance=np.full(2, 0.9 * 5 / 4),
+    )
+    said = page_document(inputs(prediction)).summary
+    assert "is 10 % noise and 90 % random training. Most of it is random training." in said
+    assert "More members do not shrink it" in said
 
 
 def test_accuracy_has_the_jackknifes_standard_errors():
@@ -150,6 +167,29 @@ def test_accuracy_has_the_jackknifes_standard_errors():
         assert scores[name].standard_error == pytest.approx(expected, rel=1e-9), name
 
 
+NO_USE = "**Warning.** The model is worse than predicting the mean of the target on rows it has "
+EVEN = np.tile([-1.0, 1.0], 50)  # mean 0, variance 1: R squared is 1 minus the mean squared error
+
+
+@pytest.mark.parametrize(
+    ("off", "words", "warned"),
+    [
+        (0.5, "of the target's variance.", False),  # 0.75, without an error
+        (2.0, "): it is worse than always predicting the mean.", True),  # -3, without an error
+        (EVEN * np.r_[np.full(50, 0.9), np.full(50, 1.1)], "): it is no better than", False),
+        (np.r_[np.zeros(99), 1e5], "): it is worse than always predicting the mean.", True),
+        (np.r_[np.zeros(40), np.full(60, 1.2)], "variance: it is no better than", False),
+    ],
+    ids=["good", "bad", "even", "one row is far off", "hardly better"],
+)
+def test_a_model_worse_than_the_mean_is_said_to_be_of_no_use(off, words, warned):
+    said = page_document(inputs(predicted(EVEN + off), y=EVEN)).summary
+    accuracy = next(line for line in said.splitlines() if "How accurate" in line)
+    assert words in accuracy
+    assert (NO_USE in said) == warned
+    assert "explains -" not in said
+
+
 def test_rows_the_model_was_trained_on_do_not_count():
     status = ["trained on", "new", "trained on", "new"]
     document = page_document(inputs(y=Y, status=status))
@@ -160,6 +200,16 @@ def test_rows_the_model_was_trained_on_do_not_count():
     ]
     assert "The 2 rows that it was trained on were left out of this." in document.summary
     assert [row[-1] for row in shown(document, "coverage")] == ["2"] * 4
+
+
+def test_the_page_needs_no_statistics_to_be_read():
+    prediction = predicted([1, 2, 3, 4])
+    advice = str(prediction.explain())
+    page = render_page(page_document(inputs(prediction, y=Y, advice=advice, levers=LEVERS)))
+    words = re.sub("<script.*?</script>", "", page[page.index("<main") :], flags=re.DOTALL)
+    assert "Rows differ" in words
+    for stumble in (" law", "power -", "to the power", "knowing their own spread"):
+        assert stumble not in words, stumble
 
 
 def test_a_missing_target_does_not_count():
@@ -214,6 +264,44 @@ def test_calibrated_intervals_are_judged_on_new_rows_alone():
     assert kinds == {"calibrated", "before calibration"}
 
 
+@pytest.mark.parametrize(("narrow", "warned"), [(0, None), (5, None), (6, "6.0 %"), (100, "100 %")])
+def test_calibrated_intervals_narrower_than_the_confidence_interval_are_warned_of(narrow, warned):
+    raw = predicted(np.zeros(100))  # confidence intervals have a scale of 0.6
+    scale = np.r_[np.full(narrow, 0.59), np.full(100 - narrow, 0.61)]
+    prediction = replace(raw, prediction_law=Law.normal(raw.mean, scale), uncalibrated=raw)
+    said = page_document(inputs(prediction)).summary
+    warning = f"- **Warning.** In {warned} of rows the calibrated prediction interval is narrower"
+    assert (warning in said) == (warned is not None)
+    assert ("narrower than the confidence interval" in said) == (warned is not None)
+    # Only calibration is at fault for it.
+    assert "narrower" not in page_document(inputs(replace(prediction, uncalibrated=None))).summary
+
+
+LEVERS = pd.DataFrame(
+    [
+        Lever("rows", "2 times as many rows", 0.842, 0.031, 0.953, 0.0124),
+        Lever("floor", "noise alone", 0.0, 0.0, 0.714, 0.0),
+    ]
+)
+
+
+def test_levers_are_shares_of_todays_widths_and_exact_ones_have_no_error():
+    document = page_document(inputs(levers=LEVERS))
+    assert shown(document, "levers") == [
+        ["2 times as many rows", "84 ± 3%", "95.3 ± 1.2%"],
+        ["noise alone", "0%", "71%"],
+    ]
+    rows = table(document, "levers")
+    assert rows.columns[1].title == "width of confidence intervals, of today's"
+    assert to_csv(rows).splitlines()[2] == "noise alone,0.0,,0.714,"
+    assert "before calibration" not in rows.caption
+
+
+def test_levers_of_calibrated_intervals_are_said_to_be_before_it():
+    rows = table(page_document(inputs(calibrated(), levers=LEVERS)), "levers")
+    assert rows.caption.endswith("Prediction intervals are those before calibration.")
+
+
 def curve(document):
     sets = specifications(document)["calibration"]["datasets"].values()
     return [row for rows in sets for row in rows if "category" in row]
@@ -234,6 +322,36 @@ def test_a_verdict_is_within_two_standard_errors(held, words):
     # Of 400, 380 are expected, with a standard error of 4.36.
     error = np.sqrt(0.95 * 0.05 / 400)
     assert page_judgement.verdict(held / 400, 0.95, error) == words
+
+
+def held_at(shares):
+    """A page whose intervals of 50, 80, 90 and 95 % held these parts of 400 observed values."""
+    ends = Law.normal(np.zeros(1), np.ones(1)).half_width
+    inside = [0.0, *(float(ends(level)[0]) for level in (0.5, 0.8, 0.9, 0.95))]
+    counts = np.diff([0, *(round(400 * share) for share in shares), 400])
+    y = np.repeat([*(np.add(inside[1:], inside[:-1]) / 2), 9.0], counts)
+    return page_document(inputs(predicted(np.zeros(400)), y=y)).summary
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ((0.5, 0.8, 0.9, 0.95), "95.0 ± 1.1 %: as promised, within chance. "),
+        # Two errors of 400 rows are 5 % at 50 %, 4 % at 80 %, 3 % at 90 % and 2.2 % at 95 %.
+        ((0.6, 0.85, 0.9, 0.95), "within chance, but at 50 and 80 % they are wider than needed. "),
+        ((0.6, 0.8, 0.9, 0.95), "95.0 ± 1.1 %: as promised, within chance. "),
+        ((0.4, 0.7, 0.8, 0.95), "within chance, but at 50, 80 and 90 % they are too narrow. "),
+        ((0.6, 0.85, 0.94, 0.98), "so they are wider than needed. "),
+        ((0.6, 0.85, 0.9, 0.9), "too narrow, but at 50 and 80 % they are wider than needed. "),
+        ((0.5, 0.8, 0.9, 0.9), "so they are too narrow. "),
+        (
+            (0.6, 0.8, 0.85, 0.95),
+            "but at 50 % they are wider than needed and at 90 % they are too narrow. ",
+        ),
+    ],
+)
+def test_the_verdict_tells_of_other_levels_where_most_of_them_disagree(shares, words):
+    assert words in held_at(shares)
 
 
 def test_the_calibration_curve_counts_each_level():
@@ -342,6 +460,7 @@ HOSTILE = {
     EVIL: [1.5, 2.5, 3.5, 4.5],
     "a.b[0]": ["x" * 10_000, 'say "hi"', "it's", "\u202eevil\u202c"],
     "image": ["https://example.org/a.png", "🚲", "שלום", "<img src=x>"],
+    "constructor": ["toString", "valueOf", "hasOwnProperty", "__proto__"],
     "title\n# head": pd.to_datetime(["2024-01-01", None, "2024-03-01", "2024-04-01"]),
     "row": [True, False, None, True],
 }
@@ -359,6 +478,14 @@ def hostile():
         levers=pd.DataFrame([Lever(EVIL, EVIL, 0.5, 0.0, 0.71, 0.04)]),
         advice=f"Some *advice* {EVIL}",
     )
+
+
+def names_of_objects():
+    """What every object of JavaScript has, as columns and target."""
+    names = ["constructor", "hasOwnProperty", "toString", "valueOf", "__proto__"]
+    numbers, letters = [1.5, 2.5, 3.5, 4.5], [*"abba"]
+    frame = pd.DataFrame({n: numbers if n != "toString" else letters for n in names})
+    return inputs(frame=frame, y=Y, target="constructor", title="toString")
 
 
 def test_text_from_files_is_text():
@@ -496,7 +623,12 @@ def addresses(tmp_path_factory):
         frame=frame,
         status=["new", "new", "new", "new", "new", "trained on"],
     )
-    made = {"normal": normal, "hostile": hostile(), "one row": ODD["one row"]}
+    made = {
+        "normal": normal,
+        "hostile": hostile(),
+        "names of objects": names_of_objects(),
+        "one row": ODD["one row"],
+    }
     found = {}
     for name, each in made.items():
         path = folder / f"{name}.html"
@@ -505,7 +637,7 @@ def addresses(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("name", ["normal", "hostile", "one row"])
+@pytest.mark.parametrize("name", ["normal", "hostile", "names of objects", "one row"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
 def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name, width, scheme):
     seen = open_page(addresses[name], width, scheme)
@@ -518,7 +650,7 @@ def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name
 def test_text_from_files_is_text_in_tooltips(open_page, addresses):
     seen = open_page(addresses["hostile"])
     tooltips = set()
-    for panel in range(5):
+    for panel in range(len(HOSTILE)):
         layer = f"#figure-by-feature .concat_{panel}_group .mark-symbol.role-mark path"
         seen.page.locator(layer).last.hover(force=True)
         tooltip = seen.page.locator("#vg-tooltip-element.visible")

@@ -141,6 +141,7 @@ class Prediction:
             checked_level(confidence_level),
             checked_decay(decay),
             t_in_prediction=isinstance(law, Law) and bool(law.t_scale.any()),
+            calibrated=self.uncalibrated is not None,
         )
 
     @property

@@ -5,7 +5,7 @@ Read `shares.py` for the sources, `levers.py` for what more members and more row
 """
 
 from confide.explanation.decay import Decay, checked_decay
-from confide.explanation.explanation import WORDS, Explanation
+from confide.explanation.explanation import WORDS, Explanation, largest_words
 from confide.explanation.levers import Lever
 
-__all__ = ["WORDS", "Decay", "Explanation", "Lever", "checked_decay"]
+__all__ = ["WORDS", "Decay", "Explanation", "Lever", "checked_decay", "largest_words"]

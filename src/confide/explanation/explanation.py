@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
 
 from confide.explanation.decay import MEASURED, Decay
 from confide.explanation.levers import Forecast, Lever
@@ -21,6 +20,22 @@ WORDS = {
     "optimisation": "random training",
     "epistemic": "finite data with random training",
 }
+# What each source is where it is the largest, and what would shrink it. Networks that have not
+# learnt all that the features tell count the rest as noise.
+SHRINKS = {
+    "aleatoric": "noise, or what the networks have not learnt. More members do not shrink it, and "
+    "more rows only what can still be learnt; features that explain more of the target would.",
+    "classical": "finite data, which more rows to train on would shrink.",
+    "optimisation": "random training, which more members would shrink, at the cost of computing "
+    "time alone.",
+    "epistemic": "finite data with random training, which this method does not tell apart; more "
+    "rows to train on would shrink it.",
+}
+# Eq. (1) has no division by the number of members.
+SPREAD = (
+    "random training. More members do not shrink it: this method takes the whole spread of its "
+    "networks for it, however many they are."
+)
 # Rows that the levers are computed for: means over so many are right to the second digit.
 MOST_ROWS = 1000
 
@@ -37,6 +52,8 @@ class Explanation:
         decay: how the variances fall as rows are added.
         t_in_prediction: whether the method's prediction interval gives the epistemic part a t law
             (Algorithm 2), not a normal one (Deep Ensembles).
+        calibrated: whether the prediction's own intervals are calibrated; forecasts are about those
+            before that.
     """
 
     sources: Sources
@@ -44,6 +61,7 @@ class Explanation:
     confidence_level: float = 0.95
     decay: Decay = MEASURED
     t_in_prediction: bool = True
+    calibrated: bool = False
 
     @property
     def shares(self) -> dict[str, float]:
@@ -104,31 +122,27 @@ class Explanation:
 
     def _of_observation(self) -> str:
         shares = self.shares
-        largest = max(shares, key=lambda name: shares[name])
-        most = "Most of it" if shares[largest] > 0.5 else "The largest part"
         start = f"A new observation: its variance about the prediction is {_listed(shares)}."
+        return f"{start} {largest_words(shares)} {self._forecast_words(shares)}".rstrip()
+
+    def _forecast_words(self, shares: Mapping[str, float]) -> str:
+        """What the lever of the largest part would do to prediction intervals."""
         intervals = f"{100 * self.confidence_level:g} % prediction intervals"
-        if largest == "aleatoric":
-            floor = self._first("floor").prediction_width
-            return (
-                f"{start} {most} is noise, which neither more rows nor more members remove: with "
-                f"the true function known exactly, {intervals} would still be {_percent(floor)} of "
-                "their width. Only features that explain the noise narrow them further."
-            )
-        if largest == "classical":
-            rows = self._first("rows").prediction_width
-            return (
-                f"{start} {most} is finite data, which more rows shrink: with twice as many, "
-                f"{intervals} would be about {_percent(rows)} of their width."
-            )
-        if largest == "optimisation" and "classical" in shares:
-            members = self._first("members").prediction_width
-            return (
-                f"{start} {most} is random training, which more members shrink, at the cost of "
-                f"computing time alone: with twice as many, {intervals} would be "
-                f"{_percent(members)} of their width."
-            )
-        return start
+        intervals += " before calibration" if self.calibrated else ""
+        match max(shares, key=lambda name: shares[name]):
+            case "aleatoric":
+                floor = _percent(self._first("floor").prediction_width)
+                return (
+                    f"If it is noise alone, then even with the true function known exactly "
+                    f"{intervals} would still be {floor} of their width."
+                )
+            case "classical":
+                rows = _percent(self._first("rows").prediction_width)
+                return f"With twice as many rows, {intervals} would be about {rows} of their width."
+            case "optimisation" if "classical" in shares:
+                members = _percent(self._first("members").prediction_width)
+                return f"With twice as many, {intervals} would be {members} of their width."
+        return ""
 
     def _of_function(self) -> str:
         intervals = f"{100 * self.confidence_level:g} % confidence intervals"
@@ -139,17 +153,13 @@ class Explanation:
                 "be forecast. BootstrappedDeepEnsembleRegressor estimates it."
             )
         members, rows = self._first("members"), self._first("rows")
-        tail = (1 + self.confidence_level) / 2
-        alone = stats.t.ppf(tail, 2 * self.n_members - 1) / stats.t.ppf(tail, self.n_members - 1)
-        better = "members" if members.confidence_width < rows.confidence_width else "rows"
         return (
             f"The true function: the prediction's own variance, with {self.n_members} members, is "
             f"{_listed(self.confidence_shares)}. With twice the members {intervals} would be "
-            f"{_percent(members.confidence_width)} of their width ({_percent(alone)} alone by "
-            "knowing their own spread better); with twice the rows about "
-            f"{_percent(rows.confidence_width)}, if finite data's part falls as N to the power "
-            f"-{self.decay.classical:.2g} ± {self.decay.classical_se:.1g}. More {better} narrow "
-            "them most."
+            f"{_percent(members.confidence_width)} of their width, in part because more members "
+            f"show better how far they differ; with twice the rows about "
+            f"{_percent(rows.confidence_width)}, a forecast that rests on how fast variances fall "
+            f"as rows are added. {_better(members, rows)}"
         )
 
     def _of_rows(self) -> str:
@@ -160,6 +170,23 @@ class Explanation:
             f"Rows differ: noise makes up {_percent(low)} to {_percent(high)} of the variance in "
             "nine rows of ten."
         )
+
+
+def largest_words(shares: Mapping[str, float]) -> str:
+    """Which source is the largest and what would shrink it, in words."""
+    largest = max(shares, key=lambda name: shares[name])
+    most = "Most of it" if shares[largest] > 0.5 else "The largest part"
+    if largest == "optimisation" and "classical" not in shares:
+        return f"{most} is {SPREAD}"
+    return f"{most} is {SHRINKS[largest]}"
+
+
+def _better(members: Lever, rows: Lever) -> str:
+    """Which of the two narrows confidence intervals more, if that can be told."""
+    difference = members.confidence_width - rows.confidence_width
+    if abs(difference) < np.hypot(members.confidence_width_se, rows.confidence_width_se):
+        return "The two are too close to tell which narrows them more."
+    return f"Twice the {'members' if difference < 0 else 'rows'} narrow them more."
 
 
 def _listed(shares: Mapping[str, float]) -> str:

@@ -85,6 +85,15 @@ def title_of(column: str) -> str:
     return column.replace("_", " ")
 
 
+def unread(text: str) -> str:
+    """A text that Vega shows and does not read: one with a zero-width space at its end.
+
+    In expressions, and titles are such, Vega takes the text "constructor" for what JavaScript's
+    objects have under that name; likewise "toString" and others.
+    """
+    return f"{text}\u200b"
+
+
 def colours(alt: Any, names: Sequence[str], **options: Any) -> Any:
     """A colour for each category, and its legend."""
     scale = alt.Scale(domain=list(names), range=_cycled(COLOURS, names))

@@ -7,6 +7,11 @@ from jaxtyping import Float64
 
 Row = Float64[np.ndarray, " row"]
 
+# Beyond so many standard errors, a difference is not called chance.
+TOO_FAR = 2.0
+# So bad that one row can be behind it, whose error is then as large.
+FAR_WORSE = -1.0
+
 
 @dataclass(frozen=True)
 class Score:
@@ -46,6 +51,16 @@ def accuracy_scores(y: Row, mean: Row) -> list[Score]:
             )
         )
     return found
+
+
+def is_worse_than_mean(r_squared: Score) -> bool:
+    """Whether always predicting the mean would be better, not by chance alone."""
+    return r_squared.value < max(-TOO_FAR * r_squared.standard_error, FAR_WORSE)
+
+
+def is_no_better_than_mean(r_squared: Score) -> bool:
+    """Whether always predicting the mean would be as good, within chance, or better."""
+    return r_squared.value <= TOO_FAR * r_squared.standard_error
 
 
 def mean_score(name: str, values: Row, meaning: str) -> Score:

@@ -195,18 +195,26 @@ def _split(rows: Rows) -> Iterator[Part]:
     if rows.inputs.advice:
         yield rows.inputs.advice
     if rows.inputs.levers is not None:
-        yield _levers(rows.inputs.levers)
+        calibrated = rows.inputs.prediction.uncalibrated is not None
+        yield _levers(rows.inputs.levers, calibrated=calibrated)
 
 
-def _levers(levers: "pd.DataFrame") -> Table:
+def _levers(levers: "pd.DataFrame", *, calibrated: bool) -> Table:
     """A table of `Lever`s: factors of widths with their standard errors."""
     frame = levers.copy()
     columns = [Column("change", "with")]
     for kind in ("confidence", "prediction"):
         name, error = f"{kind}_width", f"{kind}_width_se"
         frame[error] = frame[error].where(frame[error] > 0)  # what is exact has none
-        columns.append(Column(name, f"{kind} intervals' width", ".0%", error, "of the present one"))
-    return Table("levers", "What each lever would do to the widths, on average.", frame, columns)
+        columns.append(Column(name, f"width of {kind} intervals, of today's", ".0%", error))
+    caption = (
+        "What each change would do to the widths, on average over rows. Standard errors are those "
+        "of how fast variances fall as rows are added; what has none follows from the method's "
+        "formula."
+    )
+    if calibrated:
+        caption += " Prediction intervals are those before calibration."
+    return Table("levers", caption, frame, columns)
 
 
 def _riskiest(rows: Rows) -> Iterator[Part]:

@@ -1,7 +1,8 @@
 """Charts of the page of a report.
 
 Nothing from a file is a field's name: Vega-Lite would read dots and brackets in it as a path. Nor
-is it a tooltip's whole title: the tooltip takes "image" and "title" for its own.
+is it a tooltip's whole title: the tooltip takes "image" and "title" for its own. Other titles and
+labels go through `unread`.
 """
 
 import json
@@ -13,7 +14,17 @@ from jaxtyping import Float64, Int
 from confide.explanation import WORDS as SOURCES
 from confide.extras import require
 from confide.report import brush
-from confide.report.look import COLOURS, HEIGHT, INK, WIDTH, colours, fitted_width, in_order, shapes
+from confide.report.look import (
+    COLOURS,
+    HEIGHT,
+    INK,
+    WIDTH,
+    colours,
+    fitted_width,
+    in_order,
+    shapes,
+    unread,
+)
 from confide.workflow.page_features import Feature, strips
 from confide.workflow.page_inputs import TRAINED
 from confide.workflow.page_rows import Rows
@@ -143,7 +154,7 @@ def calibration(coverage: "pd.DataFrame") -> "alt.TopLevelMixin":
     names = in_order(frame["category"])
     scale = alt.Scale(domain=[0, 1], nice=False)
     style = alt.Axis(format=".0%", tickCount=6)
-    horizontal = alt.X("x:Q", title="nominal coverage", scale=scale, axis=style)
+    horizontal = alt.X("x:Q", title="promised coverage", scale=scale, axis=style)
     title = "observed coverage"
     vertical = alt.Y("y:Q", title=title, scale=scale, axis=style)
     diagonal = (
@@ -161,7 +172,7 @@ def calibration(coverage: "pd.DataFrame") -> "alt.TopLevelMixin":
         shape=shapes(alt, names) if len(names) > 1 else alt.value("circle"),
         tooltip=[
             alt.Tooltip("category:N", title="which"),
-            alt.Tooltip("x:Q", title="nominal", format=".0%"),
+            alt.Tooltip("x:Q", title="promised", format=".0%"),
             alt.Tooltip("y:Q", title="observed", format=".1%"),
             alt.Tooltip("low:Q", title="from", format=".1%"),
             alt.Tooltip("high:Q", title="to", format=".1%"),
@@ -271,7 +282,7 @@ def _interval_layers(
     scale = alt.Scale(domain=list(names), range=list(names.values()))
     low, high = _domain(rows)
     value = alt.Scale(domain=[low, high], nice=False, zero=False)
-    axis_title = plain(inputs.target)
+    axis_title = unread(plain(inputs.target))
 
     def vertical(field: str) -> Any:
         return alt.Y(f"{field}:Q", title=axis_title, scale=value, axis=alt.Axis(tickCount=6))
@@ -332,13 +343,13 @@ def _feature_axis(
     alt: Any, frame: "pd.DataFrame", feature: Feature, drawn: Int[np.ndarray, " drawn"], i: int
 ) -> Any:
     """The horizontal axis of a feature, whose columns are added to the frame."""
-    field = f"f{i}"
+    field, title = f"f{i}", unread(feature.name)
     frame[f"t{i}"] = [("–" if text is None else text) for text in _taken(feature.texts(), drawn)]
     if feature.kind == "category":
         position, names = strips(feature)
         spread = np.random.default_rng(i).uniform(-0.36, 0.36, len(drawn))
         frame[field] = np.round(position[drawn] + spread, 3)
-        labels = json.dumps(names)
+        labels = json.dumps([unread(name) for name in names])
         axis = alt.Axis(
             values=list(range(len(names))),
             labelExpr=f"{labels}[datum.value]",
@@ -350,19 +361,19 @@ def _feature_axis(
             grid=False,
         )
         scale = alt.Scale(domain=[-0.5, len(names) - 0.5], nice=False, zero=False)
-        return alt.X(f"{field}:Q", title=feature.name, axis=axis, scale=scale)
+        return alt.X(f"{field}:Q", title=title, axis=axis, scale=scale)
     if feature.kind == "date":
         moments = feature.column.iloc[drawn]
         frame[field] = [None if m != m else int(m.timestamp() * 1000) for m in moments]  # noqa: PLR0124
         return alt.X(
             f"{field}:T",
-            title=feature.name,
+            title=title,
             scale=alt.Scale(type="utc", nice=False, padding=8),
             axis=alt.Axis(tickCount=4),
         )
     frame[field] = _rounded(feature.column.to_numpy(float)[drawn])
     scale = alt.Scale(zero=False, nice=False, padding=8)
-    return alt.X(f"{field}:Q", title=feature.name, scale=scale, axis=alt.Axis(tickCount=5))
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
 
 
 def _domain(rows: Rows) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from confide.errors import NoSuchIntervalError
 from confide.metrics import crps_of_normal_mixture, observed_coverage
 from confide.prediction import Prediction
 from confide.uncertainty import ConformalLaw, Law, LevelLaw
-from confide.workflow.accuracy import Score, accuracy_scores, mean_score
+from confide.workflow.accuracy import TOO_FAR, Score, accuracy_scores, mean_score
 from confide.workflow.page_inputs import CALIBRATED, NEW, TRAINED, PageInputs
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ MOST_JUDGED = 20_000
 ROW_PARTS = ("location", "t_scale", "normal_scale", "half_width_at_level", "scale")
 # Rows of which the CRPS is worked out; it takes a thousand times as long as the other scores.
 MOST_CRPS_ROWS = 5000
-# Beyond so many standard errors, a coverage is called too low or too high.
-TOO_FAR = 2.0
 
 RIGHT, NARROW, WIDE = "right, within chance", "too narrow", "wider than needed"
 RAW, AFTER_CALIBRATION, ONLY = "before calibration", "calibrated", "prediction intervals"
@@ -178,7 +176,10 @@ def _crps(inputs: PageInputs, rows: Rows) -> Score | None:
     if not (mixture.scales > 0).all():
         return None
     scores = crps_of_normal_mixture(inputs.observed[drawn], *mixture)
-    meaning = "continuous ranked probability score of the whole predicted law; smaller is better"
+    meaning = (
+        "continuous ranked probability score: how far off predictions are, with all their "
+        "prediction intervals, in the target's unit; smaller is better"
+    )
     if len(drawn) < rows.sum():
         meaning += f"; of {len(drawn):,} rows drawn by chance"
     return mean_score("CRPS", scores, meaning)

@@ -24,7 +24,8 @@ MOST_DRAWN = 500
 MOST_FEATURES = 6
 # What is behind each source of uncertainty.
 MEANINGS = {
-    "aleatoric": "scatter of the target itself, which these features do not explain",
+    "aleatoric": "scatter of the target that these features do not explain, or that the networks "
+    "have not learnt",
     "classical": "other data of the same kind would have taught the model something else",
     "optimisation": "training again by chance would have ended elsewhere",
     "epistemic": "finite data and random training, which this method does not tell apart",
@@ -69,6 +70,13 @@ class Rows:
     def width(self) -> Float64[np.ndarray, " row"]:
         """That of the prediction intervals."""
         return self.prediction_interval[:, 1] - self.prediction_interval[:, 0]
+
+    @property
+    def prediction_is_narrower(self) -> float:
+        """Share of rows whose prediction interval is narrower than the confidence interval."""
+        if self.confidence_interval is None:
+            return 0.0
+        return float(np.mean(self.width < np.diff(self.confidence_interval)[:, 0]))
 
     @cached_property
     def number_format(self) -> str:

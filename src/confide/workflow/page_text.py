@@ -3,6 +3,7 @@
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float64
@@ -97,3 +98,14 @@ def rows_text(n: int) -> str:
         ('1 row', '1,200 rows')
     """
     return "1 row" if n == 1 else f"{n:,} rows"
+
+
+def listed(items: Sequence[str]) -> str:
+    """Several things in a sentence.
+
+    Example:
+        >>> listed(["a"]), listed(["a", "b", "c"])
+        ('a', 'a, b and c')
+    """
+    *most, last = items
+    return f"{', '.join(most)} and {last}" if most else last

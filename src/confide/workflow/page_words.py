@@ -1,13 +1,15 @@
 """What the page says in words: what is known, what is not, and why."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from confide.explanation import WORDS as SOURCES
+from confide.explanation import largest_words
 from confide.prediction import NOVEL
 from confide.report.tables import with_error
-from confide.workflow.accuracy import Score
+from confide.workflow.accuracy import Score, is_no_better_than_mean, is_worse_than_mean
 from confide.workflow.page_inputs import TRAINED
 from confide.workflow.page_judgement import (
     AFTER_CALIBRATION,
@@ -22,7 +24,7 @@ from confide.workflow.page_judgement import (
     why_not,
 )
 from confide.workflow.page_rows import Rows
-from confide.workflow.page_text import level_text, literal, number, percent, rows_text
+from confide.workflow.page_text import level_text, listed, literal, number, percent, rows_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,20 +38,13 @@ ALL_CALIBRATED_ON = (
     "cannot judge them: a new row like these lies in its calibrated interval with the promised "
     "probability, on average over such rows."
 )
+# Share of rows whose calibrated prediction interval may be narrower than the confidence interval.
+MOST_NARROWER = 0.05
 # What a verdict means for the reader.
 SAID = {
     RIGHT: "as promised, within chance",
     NARROW: "fewer than promised, so they are too narrow",
     WIDE: "more than promised, so they are wider than needed",
-}
-# What would shrink the uncertainty from each source.
-SHRINKS = {
-    "aleatoric": "Most of it is noise, which more rows and more members do not shrink: only "
-    "features that explain more of the target would.",
-    "classical": "Most of it comes from finite data: more rows to train on would shrink it.",
-    "optimisation": "Most of it comes from random training: more members would shrink it.",
-    "epistemic": "Most of it is the model's own: more rows to train on, or more members, would "
-    "shrink it.",
 }
 
 
@@ -62,9 +57,10 @@ def summary(rows: Rows, scores: "list[Score]", coverage: "pd.DataFrame") -> str:
         ("Where the uncertainty comes from", source_words(rows)),
         ("When not to trust it", novelty_words(rows)),
     ]
-    listed = [f"- **{head}.** {text}" for head, text in items]
+    lines = [f"- **{head}.** {text}" for head, text in items]
+    own = [f"- **Warning.** {text}" for text in _warnings(rows, scores)]
     warnings = [f"- **Warning.** {literal(text, 1000)}" for text in rows.inputs.warnings]
-    return "\n".join([*listed, *warnings])
+    return "\n".join([*lines, *own, *warnings])
 
 
 def accuracy_words(rows: Rows, scores: "list[Score]") -> str:
@@ -83,7 +79,7 @@ def accuracy_words(rows: Rows, scores: "list[Score]") -> str:
         f"{_with_error(said['MAE'])})"
     )
     if "R²" in said:
-        text += f" and explains {_percent_with_error(said['R²'])} of the target's variance"
+        text += _explained(said["R²"])
     return f"{text}. {_trained_on(rows)}".rstrip()
 
 
@@ -95,7 +91,7 @@ def coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
     level = level_text(inputs.level)
     at_level = coverage[np.isclose(coverage["level"], inputs.level)]
     said = [
-        _coverage_sentence(name, level, inputs.level, row)
+        _coverage_sentence(name, level, row, _other_levels(coverage, row))
         for name in (ONLY, AFTER_CALIBRATION, RAW)
         for row in at_level[at_level["intervals"] == name].to_dict(orient="records")
     ]
@@ -112,11 +108,10 @@ def source_words(rows: Rows) -> str:
             "This method does not split its uncertainty into sources; a bootstrapped deep ensemble "
             "does."
         )
-    listed = [f"{percent(share)} {SOURCES[source]}" for source, share in shares.items()]
-    largest = max(shares, key=shares.__getitem__)
-    together = f"{', '.join(listed[:-1])} and {listed[-1]}"
+    together = listed([f"{percent(share)} {SOURCES[source]}" for source, share in shares.items()])
     return (
-        f"On average over rows, the variance of a new observation is {together}. {SHRINKS[largest]}"
+        f"On average over rows, the variance of a new observation is {together}. "
+        f"{largest_words(shares)}"
     )
 
 
@@ -133,7 +128,11 @@ def novelty_words(rows: Rows) -> str:
     if n_rows == 0:
         return "The model was trained on every row, so none of them is new to it."
     seen = " that the model was not trained on" if n_rows < inputs.n_rows else ""
-    about = f"{percent(NOVEL)} of rows like the training data would be called so by chance"
+    # With fewer than 99 reference rows, only what is farther out than all of them is called so.
+    about = (
+        f"about {level_text(NOVEL)} of rows like the training data would be called so by chance, "
+        "fewer where the training table is small"
+    )
     if n == 0:
         of = f" of the {rows_text(n_rows)}{seen}" if seen else ""
         return f"No row{of} is unlike the training data (p-value below {NOVEL:g}); {about}."
@@ -154,6 +153,22 @@ def mean_shares(rows: Rows) -> dict[str, float]:
         if len(there):
             found[source] = float(there.mean())
     return found
+
+
+def _warnings(rows: Rows, scores: "list[Score]") -> Iterator[str]:
+    """What the page itself warns of."""
+    if any(score.name == "R²" and is_worse_than_mean(score) for score in scores):
+        yield (
+            "The model is worse than predicting the mean of the target on rows it has not seen: do "
+            "not use it."
+        )
+    narrower = rows.prediction_is_narrower
+    if rows.inputs.prediction.uncalibrated is not None and narrower > MOST_NARROWER:
+        yield (
+            f"In {percent(narrower)} of rows the calibrated prediction interval is narrower than "
+            "the confidence interval: the networks' own variances are far too large there, and so "
+            "are the confidence intervals."
+        )
 
 
 def _what(rows: Rows) -> str:
@@ -187,20 +202,50 @@ def _trained_on(rows: Rows) -> str:
     return f"The {rows_text(n)} that it was trained on {was} left out of this."
 
 
-def _coverage_sentence(name: str, level: str, nominal: float, row: dict[str, float]) -> str:
+def _coverage_sentence(name: str, level: str, row: dict[Hashable, Any], others: str) -> str:
     which = {
         ONLY: f"The {level} prediction intervals",
         AFTER_CALIBRATION: f"The calibrated {level} prediction intervals",
         RAW: "Before calibration they",
     }[name]
     share = with_error(100 * row["coverage"], 100 * row["standard_error"])
-    found = SAID[verdict(row["coverage"], nominal, row["standard_error"])]
+    found = SAID[_verdict(row)] + others
     if name == RAW:
         found = found.replace("they are", "they were")
     return (
         f"{which} held {int(row['held']):,} of {int(row['rows']):,} observed values, {share} %: "
         f"{found}."
     )
+
+
+def _other_levels(coverage: "pd.DataFrame", row: dict[Hashable, Any]) -> str:
+    """What is wrong at other levels, if half of them or more have another verdict than this one."""
+    same = coverage[(coverage["intervals"] == row["intervals"])]
+    others = [each for each in same.to_dict(orient="records") if each["level"] != row["level"]]
+    wrong: dict[str, list[str]] = {}
+    for each in others:
+        if (found := _verdict(each)) not in {RIGHT, _verdict(row)}:
+            wrong.setdefault(found, []).append(level_text(each["level"]).removesuffix(" %"))
+    if not wrong or 2 * sum(map(len, wrong.values())) < len(others):
+        return ""
+    said = [f"at {listed(levels)} % they are {found}" for found, levels in wrong.items()]
+    return f", but {' and '.join(said)}"
+
+
+def _verdict(row: dict[Hashable, Any]) -> str:
+    return verdict(row["coverage"], row["level"], row["standard_error"])
+
+
+def _explained(r_squared: Score) -> str:
+    """What R² says; below zero it is no share."""
+    if is_worse_than_mean(r_squared):
+        return ": it is worse than always predicting the mean"
+    text = ""
+    if r_squared.value >= 0:
+        text = f" and explains {_percent_with_error(r_squared)} of the target's variance"
+    if is_no_better_than_mean(r_squared):
+        text += ": it is no better than always predicting the mean, within chance"
+    return text
 
 
 def _with_error(score: "Score") -> str:
