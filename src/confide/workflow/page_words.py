@@ -166,8 +166,8 @@ def _warnings(rows: Rows, scores: "list[Score]") -> Iterator[str]:
     if rows.inputs.prediction.uncalibrated is not None and narrower > MOST_NARROWER:
         yield (
             f"In {percent(narrower)} of rows the calibrated prediction interval is narrower than "
-            "the confidence interval: the networks' own variances are far too large there, and so "
-            "are the confidence intervals."
+            "the confidence interval, and both cannot be right there: calibration holds on average "
+            "over rows, and confidence intervals are not calibrated."
         )
 
 
