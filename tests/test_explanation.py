@@ -372,6 +372,7 @@ def test_every_interval_in_words_is_of_a_kind(said):
 
 def test_one_row_is_not_compared_with_others():
     assert "Rows differ" not in str(explained([8.0], [1.0], [1.0]))
+    assert "Rows differ" not in str(explained([8.0, 16.0], [1.0, 2.0], [1.0, 2.0]))
     assert "noise makes up 50 % to 80 %" in str(
         explained([8.0, 2.0] * 50, [1.0] * 100, [1.0] * 100)
     )

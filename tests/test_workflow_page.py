@@ -207,7 +207,7 @@ def test_the_page_needs_no_statistics_to_be_read():
     advice = str(prediction.explain())
     page = render_page(page_document(inputs(prediction, y=Y, advice=advice, levers=LEVERS)))
     words = re.sub("<script.*?</script>", "", page[page.index("<main") :], flags=re.DOTALL)
-    assert "Rows differ" in words
+    assert "The true function: the prediction" in words
     for stumble in (" law", "power -", "to the power", "knowing their own spread"):
         assert stumble not in words, stumble
 
@@ -292,7 +292,7 @@ def test_levers_are_shares_of_todays_widths_and_exact_ones_have_no_error():
         ["noise alone", "0%", "71%"],
     ]
     rows = table(document, "levers")
-    assert rows.columns[1].title == "width of confidence intervals, of today's"
+    assert rows.columns[1].title == "confidence intervals' width, as a share of today's"
     assert to_csv(rows).splitlines()[2] == "noise alone,0.0,,0.714,"
     assert "before calibration" not in rows.caption
 
@@ -418,6 +418,17 @@ def test_predictions_are_drawn_in_their_order():
     ]
     assert [row["observed"] for row in rows] == [3.5, None, 2.5]
     assert rows[0]["prediction_text"] == "1.040 to 4.960"
+    assert caption_of(document).startswith(
+        "Predictions with their 95 % prediction and confidence intervals, sorted and with"
+    )
+    document = page_document(ODD["no confidence"])
+    assert caption_of(document).startswith(
+        "Predictions with their 95 % prediction intervals, sorted."
+    )
+
+
+def caption_of(document, name="predictions"):
+    return next(each for each in document.figures if each.name == name).caption
 
 
 def test_shares_are_stacked_in_the_order_of_noise():
@@ -450,8 +461,7 @@ def test_infinite_bounds_end_at_the_edge_and_are_told():
     assert "prediction interval, for a new observation, is typically ∞ wide" in document.summary
     specification = specifications(document)["predictions"]
     assert drawn_rows(specification)[0]["prediction_text"] == "-∞ to ∞"
-    figure = next(each for each in document.figures if each.name == "predictions")
-    assert "without a bound ends at the edge of the figure" in figure.caption
+    assert "without a bound ends at the edge of the figure" in caption_of(document)
     assert shown(document, "rows")[0][3:5] == ["-∞", "∞"]
     assert next(r for r in shown(document, "coverage") if r[1] == "calibrated")[4] == "∞"
 

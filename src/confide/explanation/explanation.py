@@ -165,11 +165,11 @@ class Explanation:
     def _of_rows(self) -> str:
         if np.sum(sum(self.sources.values()) > 0) < 2:
             return ""
-        low, high = np.nanquantile(shares(self.sources)["aleatoric"], [0.05, 0.95])
-        return (
-            f"Rows differ: noise makes up {_percent(low)} to {_percent(high)} of the variance in "
-            "nine rows of ten."
-        )
+        ends = np.nanquantile(shares(self.sources)["aleatoric"], [0.05, 0.95])
+        low, high = (_percent(end) for end in ends)
+        if low == high:
+            return ""
+        return f"Rows differ: noise makes up {low} to {high} of the variance in nine rows of ten."
 
 
 def largest_words(shares: Mapping[str, float]) -> str:

@@ -144,7 +144,10 @@ def _predictions(rows: Rows) -> Iterator[Part]:
             f"Figures show {rows_text(MOST_DRAWN)} of {inputs.n_rows:,}, drawn by chance and "
             "always the same."
         )
-    caption = f"Predictions with their {level} intervals, sorted"
+    kinds = "prediction intervals"
+    if rows.confidence_interval is not None:
+        kinds = "prediction and confidence intervals"
+    caption = f"Predictions with their {level} {kinds}, sorted"
     caption += " and with observed values." if inputs.y is not None else "."
     caption += _cut_off(rows) + " Drag sideways to brush rows."
     yield Figure("predictions", caption, figures.sorted_predictions(rows), ROWS)
@@ -206,7 +209,9 @@ def _levers(levers: "pd.DataFrame", *, calibrated: bool) -> Table:
     for kind in ("confidence", "prediction"):
         name, error = f"{kind}_width", f"{kind}_width_se"
         frame[error] = frame[error].where(frame[error] > 0)  # what is exact has none
-        columns.append(Column(name, f"width of {kind} intervals, of today's", ".0%", error))
+        columns.append(
+            Column(name, f"{kind} intervals' width, as a share of today's", ".0%", error)
+        )
     caption = (
         "What each change would do to the widths, on average over rows. Standard errors are those "
         "of how fast variances fall as rows are added; what has none follows from the method's "
