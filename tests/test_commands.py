@@ -449,3 +449,26 @@ def test_ctrl_c_leaves_no_file_and_says_so(homes, tmp_path):
     assert "Stopped." in said
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+STARTING = """
+import signal, time
+from confide.cli.session import starting
+with starting():
+    try:
+        print("importing", flush=True)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("lost", flush=True)
+print("went on", flush=True)
+"""
+
+
+def test_ctrl_c_during_imports_is_not_lost():
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "importing\n"
+        child.send_signal(signal.SIGINT)
+        out, said = child.communicate(timeout=30)
+    assert (child.returncode, out, said) == (130, "", "Stopped.\n")

@@ -17,6 +17,7 @@ from confide.cli.arguments import (
     target_option,
 )
 from confide.cli.messages import messages, refusals
+from confide.cli.session import starting
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
@@ -75,11 +76,10 @@ def check(
     """
     refuse_output(output, force, file, endings=PICTURES)
     with messages(), refusals(TargetError):
-        from confide.cli.session import compiled_before
-        from confide.tables import TableFile
-        from confide.workflow import check_table, without_columns
+        with starting():
+            from confide.tables import TableFile
+            from confide.workflow import check_table, without_columns
 
-        compiled_before()
         table = without_columns(TableFile(file).read(), exclude)
         checked = check_table(table, target, n_simulations=simulations, most_rows=rows, seed=seed)
         if output is not None:

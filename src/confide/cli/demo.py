@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from confide.cli.session import starting
+
 if TYPE_CHECKING:
     import numpy as np
     from rich.table import Table
@@ -40,14 +42,13 @@ def demo(output: Path, members: int, seed: int) -> None:
     """
     _refuse_picture(output)
     # Imported here, so that `confide --help` answers at once.
-    from rich.console import Console
-    from sklearn.datasets import load_diabetes
-    from sklearn.model_selection import train_test_split
+    with starting():
+        from rich.console import Console
+        from sklearn.datasets import load_diabetes
+        from sklearn.model_selection import train_test_split
 
-    from confide import BootstrappedDeepEnsembleRegressor
-    from confide.cli.session import compiled_before
+        from confide import BootstrappedDeepEnsembleRegressor
 
-    compiled_before()
     data = load_diabetes(as_frame=True)
     X_train, X_test, y_train, y_test = train_test_split(
         data.data, data.target.to_numpy(), test_size=0.2, random_state=1

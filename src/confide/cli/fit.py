@@ -17,6 +17,7 @@ from confide.cli.arguments import (
     target_option,
 )
 from confide.cli.messages import messages, refusals
+from confide.cli.session import starting
 from confide.errors import TargetError
 
 
@@ -90,12 +91,11 @@ def fit(
     """
     refuse_output(output, force, file)
     with messages(), refusals(TargetError):
-        from confide import BootstrappedDeepEnsembleRegressor
-        from confide.cli.session import compiled_before
-        from confide.tables import TableFile
-        from confide.workflow import fit_table, without_columns
+        with starting():
+            from confide import BootstrappedDeepEnsembleRegressor
+            from confide.tables import TableFile
+            from confide.workflow import fit_table, without_columns
 
-        compiled_before()
         source = TableFile(file)
         table = without_columns(source.read(), exclude)
         estimator = BootstrappedDeepEnsembleRegressor(

@@ -13,6 +13,7 @@ from confide.cli.arguments import (
     table_argument,
 )
 from confide.cli.messages import messages, refusals
+from confide.cli.session import starting
 from confide.errors import KeptColumnError
 
 
@@ -55,21 +56,20 @@ def predict(
     """
     refuse_output(output, force, file, model)
     with messages(), refusals(KeptColumnError):
-        from confide import load
-        from confide.cli.session import compiled_before
-        from confide.progress import row_counter
-        from confide.tables import TableFile, write_blocks
-        from confide.workflow import (
-            Notes,
-            arrow_types,
-            feature_names,
-            kept_columns,
-            one_ahead,
-            prediction_blocks,
-            refuse_missing_columns,
-        )
+        with starting():
+            from confide import load
+            from confide.progress import row_counter
+            from confide.tables import TableFile, write_blocks
+            from confide.workflow import (
+                Notes,
+                arrow_types,
+                feature_names,
+                kept_columns,
+                one_ahead,
+                prediction_blocks,
+                refuse_missing_columns,
+            )
 
-        compiled_before()
         fitted, source, notes = load(model), TableFile(file), Notes()
         names = source.schema.names
         refuse_missing_columns(fitted, names)

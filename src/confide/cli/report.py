@@ -15,6 +15,7 @@ from confide.cli.arguments import (
     table_argument,
 )
 from confide.cli.messages import messages
+from confide.cli.session import starting
 
 
 @click.command(
@@ -41,14 +42,13 @@ def report(
     """
     refuse_output(output, force, file, model, endings=(".html", ".htm"))
     with messages():
-        from confide import load
-        from confide.atomic import write_atomically
-        from confide.cli.session import compiled_before
-        from confide.report import render_page
-        from confide.tables import TableFile
-        from confide.workflow import arrow_types, page_document, page_inputs
+        with starting():
+            from confide import load
+            from confide.atomic import write_atomically
+            from confide.report import render_page
+            from confide.tables import TableFile
+            from confide.workflow import arrow_types, page_document, page_inputs
 
-        compiled_before()
         fitted, source = load(model), TableFile(file)
         table = source.read(types=arrow_types(fitted, source))
         inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
