@@ -17,6 +17,7 @@ from confide import (
 )
 from confide.errors import KeptColumnError, RowError, TableMismatchError, TargetError
 from confide.fingerprints import are_copies, fingerprints, groups
+from confide.report.tables import with_error
 from confide.tables import TableFile, write_blocks
 from confide.workflow import (
     Notes,
@@ -294,7 +295,8 @@ def test_the_judgement_is_that_of_the_rows_set_aside_before_calibration(fitted, 
     assert judged["target_sd"] == np.std(y[aside])
     without = [np.sqrt(np.mean(np.delete(errors, i) ** 2)) for i in range(24)]
     assert judged["rmse_se"] == pytest.approx(np.sqrt(23 * np.var(without)))
-    assert fitted.judgement.startswith(f"On 24 rows set aside: RMSE {judged['rmse']:.4g} ±")
+    rmse = with_error(judged["rmse"], judged["rmse_se"])
+    assert fitted.judgement.startswith(f"On 24 rows set aside: RMSE {rmse}, where")
 
 
 def test_without_rows_set_aside_nothing_is_judged_or_calibrated(rows, small):

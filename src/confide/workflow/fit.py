@@ -21,6 +21,7 @@ from confide.estimators import EnsembleRegressor, TrainingTable
 from confide.fingerprints import are_copies
 from confide.overfitting import overfitting_check
 from confide.prediction import Prediction
+from confide.report.tables import with_error
 from confide.workflow.accuracy import accuracy_scores
 from confide.workflow.describe import described
 from confide.workflow.notes import Notes
@@ -66,17 +67,17 @@ class FittedTable:
             return "No rows were set aside, so how good the model is cannot be told."
         held = " and ".join(
             f"{name} % prediction intervals held {100 * judged[f'coverage_{name}']:.0f} % of them "
-            f"(by chance {name} ± {100 * judged[f'coverage_{name}_se']:.1f} %)"
+            f"(right ones would {name} ± {100 * judged[f'coverage_{name}_se']:.1f} %)"
             for name in (f"{100 * level:g}" for level in LEVELS)
             if f"coverage_{name}" in judged
         )
         calibrated = " The prediction intervals are now calibrated on these rows." * (
             self.model.calibration_ is not None
         )
+        rmse = with_error(judged["rmse"], judged["rmse_se"])
         return (
-            f"On {judged['rows']:,.0f} rows set aside: RMSE {judged['rmse']:.4g} ± "
-            f"{judged['rmse_se']:.2g}, where the target's standard deviation is "
-            f"{judged['target_sd']:.4g}; {held}.{calibrated}"
+            f"On {judged['rows']:,.0f} rows set aside: RMSE {rmse}, where the target's standard "
+            f"deviation is {judged['target_sd']:.4g}; {held}.{calibrated}"
         )
 
     def to_json(self) -> dict[str, Any]:
