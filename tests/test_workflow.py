@@ -206,8 +206,9 @@ def test_target_is_taken_out_and_missing_values_are_not_numbers(rows):
         pa.array([1, 2, None], pa.int32()),
         pa.array([1.0, 2.0, np.nan]),
         pa.array(["1.00", "2.00", None]).cast(pa.decimal128(5, 2)),
+        pa.array(["001", "2.0", None]),
     ],
-    ids=["whole", "float", "decimal"],
+    ids=["whole", "float", "decimal", "text"],
 )
 def test_targets_of_any_type_of_number(column):
     y = take_target(pa.table({"x": [1, 2, 3], "y": column}), "y").y

@@ -1,5 +1,6 @@
 """The column to predict, taken out of a table."""
 
+import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -74,6 +75,9 @@ def _numbers(column: "pa.ChunkedArray", target: str) -> Float64[np.ndarray, " ro
     kind = column.type
     if pa.types.is_null(kind):
         return np.full(len(column), np.nan)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        with contextlib.suppress(pa.ArrowInvalid):  # numbers that were written as text, as 007
+            column, kind = pc.cast(column, pa.float64()), pa.float64()
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise TargetError(_not_numbers(column, target))
     y = pc.cast(column, pa.float64(), safe=False).to_numpy().astype(np.float64)
