@@ -472,3 +472,25 @@ def test_ctrl_c_during_imports_is_not_lost():
         child.send_signal(signal.SIGINT)
         out, said = child.communicate(timeout=30)
     assert (child.returncode, out, said) == (130, "", "Stopped.\n")
+
+
+LOST = """
+import os, signal
+from confide.cli.messages import messages
+from confide.cli.session import stop_if_asked
+with messages():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        pass  # as in a callback of a weak reference
+    print("went on", flush=True)
+    stop_if_asked()
+    print("wrote", flush=True)
+"""
+
+
+def test_a_lost_ctrl_c_is_known_of_before_a_result_is_written():
+    done_ = subprocess.run(
+        [sys.executable, "-c", LOST], capture_output=True, text=True, check=False
+    )
+    assert (done_.returncode, done_.stdout, done_.stderr) == (130, "went on\n", "Stopped.\n")

@@ -17,7 +17,7 @@ from confide.cli.arguments import (
     target_option,
 )
 from confide.cli.messages import messages, refusals
-from confide.cli.session import starting
+from confide.cli.session import starting, stop_if_asked
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def check(
 
         table = without_columns(TableFile(file).read(), exclude)
         checked = check_table(table, target, n_simulations=simulations, most_rows=rows, seed=seed)
+        stop_if_asked()
         if output is not None:
             checked.report.plot().savefig(output, dpi=150)
         for note in checked.notes:

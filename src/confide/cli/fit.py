@@ -17,7 +17,7 @@ from confide.cli.arguments import (
     target_option,
 )
 from confide.cli.messages import messages, refusals
-from confide.cli.session import starting
+from confide.cli.session import starting, stop_if_asked
 from confide.errors import TargetError
 
 
@@ -104,6 +104,7 @@ def fit(
         fitted = fit_table(
             table, target, estimator, file=Path(source.name).name, hold_out=hold_out, seed=seed
         )
+        stop_if_asked()
         fitted.model.save(output)
         for note in fitted.notes:
             click.echo(note, err=True)

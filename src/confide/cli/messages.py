@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import click
 
+from confide.cli.session import remembering_ctrl_c
+
 
 @contextmanager
 def refusals(kind: type[Exception] = ValueError) -> Iterator[None]:
@@ -27,7 +29,8 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
     `more` names further kinds of error that have a message for people.
     """
     try:
-        yield
+        with remembering_ctrl_c():
+            yield
     except BrokenPipeError:
         # The reader (`head`) has seen enough. What Python would still flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -15,7 +15,7 @@ from confide.cli.arguments import (
     table_argument,
 )
 from confide.cli.messages import messages
-from confide.cli.session import starting
+from confide.cli.session import starting, stop_if_asked
 
 
 @click.command(
@@ -53,7 +53,9 @@ def report(
         table = source.read(types=arrow_types(fitted, source))
         inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
         document = page_document(inputs)
-        write_atomically(output, render_page(document).encode())
+        page = render_page(document).encode()
+        stop_if_asked()
+        write_atomically(output, page)
         if as_json:
             # Through pandas' own writer: what is not a number becomes null.
             tables = {
