@@ -5,7 +5,12 @@ the true function and about a new observation, `t_plus_normal.py` for the exact 
 `conformal.py` for prediction intervals that are calibrated on rows kept back.
 """
 
-from confide.uncertainty.conformal import Calibration, ConformalLaw, conformal_quantile
+from confide.uncertainty.conformal import (
+    Calibration,
+    ConformalLaw,
+    conformal_quantile,
+    smallest_calibration_set,
+)
 from confide.uncertainty.intervals import (
     bootstrapped_confidence_law,
     bootstrapped_prediction_law,
@@ -42,4 +47,5 @@ __all__ = [
     "epistemic_variance",
     "monte_carlo_prediction_interval",
     "optimisation_variance",
+    "smallest_calibration_set",
 ]

@@ -22,6 +22,7 @@ from confide.fingerprints import are_copies
 from confide.overfitting import overfitting_check
 from confide.prediction import Prediction
 from confide.report.tables import with_error
+from confide.uncertainty import smallest_calibration_set
 from confide.workflow.accuracy import accuracy_scores
 from confide.workflow.describe import described
 from confide.workflow.notes import Notes
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 Row = Float64[np.ndarray, " row"]
 # More rows than this tell accuracy and quantiles no better, and are missed in training.
 MOST_SET_ASIDE = 10_000
-# The fewest rows from which a 95 % prediction interval can be calibrated: 19 / 20 = 0.95.
-FEWEST_TO_CALIBRATE = 19
+# The fewest rows from which a 95 % prediction interval can be calibrated.
+FEWEST_TO_CALIBRATE = smallest_calibration_set(0.95)
 # The fewest rows of a table that some are set aside of.
 FEWEST_ROWS = 20
 # With fewer rows to train on, the reader is warned.
