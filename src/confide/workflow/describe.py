@@ -135,8 +135,8 @@ def sentences(account: "Account | None") -> list[str]:
             f"typical row, and {low:.2g} to {high:.2g} times in nine rows of ten."
             for level, (low, middle, high) in account.widening.items()
         ),
-        f"How many times as wide is known to about {100 * account.factor_error:.0f} % of it. At "
-        f"{100 * account.biased:.0f} % of the rows the systematic error exceeds chance.",
+        f"How many times as wide is known to about {100 * account.factor_error:.0f} % of it.",
+        f"At {100 * account.biased:.0f} % of the rows the systematic error exceeds chance.",
     ]
 
 

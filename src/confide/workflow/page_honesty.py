@@ -51,13 +51,17 @@ def _twins(account: "Account") -> Table:
         if column not in frame:  # a truth that was given has not been chosen
             frame[column] = np.nan
     frame["kind"] = [kind.replace("_", " ") for kind in frame["kind"]]
-    frame["used"] = ["no" if np.isnan(n) else f"{n:.0f} simulations" for n in frame["n_simulations"]]
+    frame["used"] = [
+        "no" if np.isnan(n) else f"{n:.0f} simulations" for n in frame["n_simulations"]
+    ]
     columns = [
         Column("kind", "twin"),
         Column("rmse", "held-out RMSE", ".4g", help="root mean squared error on held-out rows"),
         Column("behind", "behind the best", ".2g", help="in standard errors of the difference"),
         Column("used", help="those at most one standard error behind the best"),
-        Column("ratio", "residuals, times the data's", ".2g", help="near 1 where it resembles them"),
+        Column(
+            "ratio", "residuals, times the data's", ".2g", help="near 1 where it resembles them"
+        ),
         Column("p_value", "p-value", ".2g", help="small where its residuals have another law"),
     ]
     caption = (
@@ -101,8 +105,8 @@ def _how_sure(rows: Rows, account: "Account | None") -> str:
     if account is not None:
         biased += f" ({percent(account.biased)} of {account.n_rows:,} trained on)"
     return (
-        f"At {biased} the networks' systematic error exceeds chance, and what the method claims: no "
-        "narrow confidence interval is honest there, and more members do not help. How many times "
-        "as wide is known to about "
-        f"{percent(float(np.median(simulated.factor_error)))} of it in the typical row."
+        f"At {biased} the networks' systematic error exceeds chance, and what the method claims: "
+        "no narrow confidence interval is honest there, and more members do not help. How many "
+        f"times as wide is known to about {percent(float(np.median(simulated.factor_error)))} of "
+        "it in the typical row."
     )
