@@ -651,14 +651,15 @@ def test_honest_confidence_intervals_are_drawn_around_the_methods_own(prediction
     shown = honest(prediction, TIMES)
     plot_honesty(shown, confidence_level=0.9, ax=ax)
     order = np.argsort(prediction.mean)
-    lower, upper = bars(ax, CALIBRATED)
+    lower, upper = bars(ax, CALIBRATED).T
     # Nine tenths of 40 is the 36th score, 1.8; a standard error is the root of 2.
     expected = 1.8 * TIMES * np.sqrt(2)
     assert upper == pytest.approx((prediction.mean + expected)[order])
     assert lower == pytest.approx((prediction.mean - expected)[order])
-    own = lines(ax, OWN)
-    assert own[1] == pytest.approx((prediction.mean + half_widths(prediction))[order])
-    assert own[0] == pytest.approx((prediction.mean - half_widths(prediction))[order])
+    place, own = lines(ax, OWN)
+    assert place.tolist() == list(range(N_ROWS))
+    assert own[:, 1] == pytest.approx((prediction.mean + half_widths(prediction))[order])
+    assert own[:, 0] == pytest.approx((prediction.mean - half_widths(prediction))[order])
     assert ax.get_xlabel() == "rows, sorted by prediction"
 
 
@@ -667,9 +668,9 @@ def test_along_the_only_feature_honest_confidence_intervals_are_bands(prediction
     x = np.arange(N_ROWS) / 2
     plot_honesty(shown, x, confidence_level=0.9, ax=ax)
     for label, expected in ((CALIBRATED, half_widths(shown)), (OWN, half_widths(prediction))):
-        position, lower, upper = band(ax, label)
+        position, edges = band(ax, label)
         assert position == pytest.approx(x)
-        assert upper - lower == pytest.approx(2 * expected)
+        assert np.diff(edges)[:, 0] == pytest.approx(2 * expected)
 
 
 @pytest.mark.parametrize("joined", [False, True])
@@ -684,9 +685,8 @@ def test_the_widening_is_drawn_with_its_error_and_its_bias(prediction, ax, joine
     assert biased[:, 1] == pytest.approx(times[TIMES > 3])
     assert "± one standard error" in words(ax)
     if joined:
-        _, lower, upper = band(ax, "± one standard error")
-        assert lower == pytest.approx(times / 1.25)
-        assert upper == pytest.approx(times * 1.25)
+        _, edges = band(ax, "± one standard error")
+        assert edges == pytest.approx(np.column_stack([times / 1.25, times * 1.25]))
     assert ax.get_yscale() == "log"
 
 
