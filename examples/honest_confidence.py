@@ -27,11 +27,11 @@ def true_mean(x):
     return 1.5 * np.abs(np.sin(3.5 * x))
 
 
-x = generator.uniform(-1.5, 1.5, 300)
+x = generator.uniform(-1.5, 1.5, 250)
 y = true_mean(x) + 0.2 * generator.normal(size=x.size)
 
 # %% Fit, then fit again to 20 data sets simulated from functions that resemble ours.
-model = BootstrappedDeepEnsembleRegressor(random_state=0).fit(x[:, None], y)
+model = BootstrappedDeepEnsembleRegressor(max_epochs=200, random_state=0).fit(x[:, None], y)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", HonestyWarning)  # the picture shows it
     model.calibrate_confidence(x[:, None], y)
@@ -54,7 +54,7 @@ calibrated = held(prediction.confidence_interval(LEVEL))
 figure, axes = plt.subplots(
     2, 1, figsize=(8, 6.5), sharex=True, height_ratios=(3, 2), layout="constrained"
 )
-axes[0].scatter(x, y, s=7, color="#999999", alpha=0.7, linewidth=0, label="observed")
+axes[0].scatter(x, y, s=7, color="#777777", linewidth=0, zorder=3, label="observed")
 HonestyDisplay.from_prediction(
     prediction, grid[:, None], feature=0, confidence_level=LEVEL, axes=axes
 )

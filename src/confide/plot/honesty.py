@@ -110,11 +110,14 @@ def plot_widening(
         style |= {"elinewidth": mark_size(places, 1, 0.5), "color": OWN}
         ax.errorbar(places.position, times, bars, label="± one standard error", **style)
     if biased.any():
+        mark = ".-" if places.joined else "^"
         style = {"color": BIASED, "markersize": mark_size(places, 5, 2.5), "zorder": 3}
-        name = "systematic error exceeds chance"
-        ax.plot(places.position[biased], times[biased], "^", label=name, **style)
+        only = np.where(biased, times, np.nan)
+        ax.plot(places.position, only, mark, label="systematic error exceeds chance", **style)
     places.label(ax)
     _few_ticks(ax)
+    lowest, highest = ax.get_ylim()
+    ax.set_ylim(lowest, highest * (highest / lowest) ** 0.3)  # room for the legend
     if x is None:
         ax.set_xlabel("rows, sorted by prediction")
     ax.set_ylabel("times as wide")
