@@ -61,8 +61,8 @@ HonestyDisplay.from_prediction(
 axes[0].plot(grid, true_mean(grid), "--", color="#D55E00", linewidth=1.6, label="true function")
 axes[0].legend(loc="upper left", fontsize="small", ncols=2, edgecolor="none")
 axes[0].set_title(
-    f"{LEVEL:.0%} confidence intervals: the method's own hold the true function at {own:.0%} of x, "
-    f"calibrated ones at {calibrated:.0%}",
+    f"{100 * LEVEL:.0f} % confidence intervals: the method's own hold the true function at "
+    f"{100 * own:.0f} % of x, calibrated ones at {100 * calibrated:.0f} %",
     loc="left",
     fontsize="medium",
 )
