@@ -11,6 +11,10 @@ $c_{-k}$ the factor from the other simulations, take that of their shape, pooled
 interval has the half-width $s(x)\,c(x)\,q$, with $q$ the scores' quantile. A factor of its own for
 each row needs few simulations because the shape, which needs many, is shared.
 
+Part of the error may be taken away rather than covered: with a shift $w$ the interval's centre is
+the prediction less $w$ times the bias $\bar e(x)$ that the simulations show, and their own errors
+are $e_k - w\,\bar e_{-k}$, each with the bias that the others show.
+
 If real data come from that truth, $r_0, r_1, \ldots, r_K$ are exchangeable, and so are the scores,
 up to $c$ being made of K simulations instead of K - 1: averaged over rows the interval covers as it
 says. If they do not, how well the truth of the simulations resembles theirs decides (R. Beran,
@@ -86,3 +90,56 @@ class SimulatedErrors:
         """
         by_chance = self.spread**2 / self.n_simulations
         return self.bias**2 - by_chance > np.maximum(self.spread, self.claimed) ** 2
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What fits to simulated data said about some rows, beside the truth there.
+
+    Attributes:
+        errors: prediction less true function.
+        claimed: the fits' standard errors of their predictions.
+        claimed_total: their standard deviations of a new observation.
+        noise: the true standard deviation of the noise.
+    """
+
+    errors: PerSimulation
+    claimed: PerSimulation
+    claimed_total: PerSimulation
+    noise: PerSimulation
+
+    def studentised(self, shift: float = 0.0) -> PerSimulation:
+        """Errors for the true function, in units of what the fits claim."""
+        return _ratio(self._shifted(shift), self.claimed)
+
+    def studentised_observations(self, drawn: PerSimulation, shift: float = 0.0) -> PerSimulation:
+        """Errors for a new observation, whose noise is drawn, in units of what the fits claim."""
+        return _ratio(self._shifted(shift) - self.noise * drawn, self.claimed_total)
+
+    def summary(self, shift: float = 0.0) -> SimulatedErrors:
+        """What they say of each row."""
+        n, squares = len(self.errors), self.studentised(shift) ** 2
+        observed = _ratio(np.hypot(self._shifted(shift), self.noise), self.claimed_total)
+        mean_square = squares.mean(axis=0)
+        error = squares.std(axis=0, ddof=1) / np.sqrt(n)  # of the mean square; of its root half
+        return SimulatedErrors(
+            factor=np.sqrt(mean_square),
+            factor_error=_ratio(error, 2 * mean_square),
+            prediction_factor=np.sqrt((observed**2).mean(axis=0)),
+            bias=self.errors.mean(axis=0),
+            spread=self.errors.std(axis=0, ddof=1),
+            claimed=np.sqrt((self.claimed**2).mean(axis=0)),
+            n_simulations=n,
+        )
+
+    def _shifted(self, shift: float) -> PerSimulation:
+        """Errors of centres that are moved by a share of the bias which the others show."""
+        others = (self.errors.sum(axis=0) - self.errors) / (len(self.errors) - 1)
+        return self.errors - shift * others
+
+
+def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Their quotient; where the second is zero, infinite, or zero if the first is too."""
+    out = np.where(a == 0, 0.0, np.copysign(np.inf, a))
+    np.divide(a, b, out=out, where=b > 0)
+    return out
