@@ -49,9 +49,9 @@ def twin_of(
     is that of the whole set.
     """
     data = load(name).without_constant_columns()
-    rows = slice(None)
+    rows = np.arange(len(data.y))
     if n_rows is not None:
-        rows = np.random.default_rng(ROWS_SEED).permutation(len(data.y))[:n_rows]
+        rows = np.random.default_rng(ROWS_SEED).permutation(rows)[:n_rows]
     X_train, X_test, y_train, _ = train_test_split(
         data.X[rows], data.y[rows], test_size=test_size, random_state=SPLIT_SEED
     )

@@ -18,7 +18,7 @@ from confide.errors import HonestyWarning
 from confide.estimators import ESTIMATORS, EnsembleRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.coverage.study import as_frame
-from confide.experiments.honest.contenders import ORACLE, RAW, Contender, contenders_for
+from confide.experiments.honest.contenders import EVERYWHERE, ORACLE, RAW, Contender, shown_for
 from confide.experiments.honest.problems import Problem, problems_of
 from confide.experiments.options import Options
 from confide.experiments.simulated import Twin, blocks_of, seeds_of
@@ -38,11 +38,13 @@ TWINS_SHARE = 1.2
 
 
 def nested_cells(options: Options) -> list[Cell]:
-    """All cells, problem by problem."""
+    """All cells: what is judged everywhere, problem by problem, and then what is shown on a few."""
+    problems = problems_of(options.sets)
+    pairs = [(problem, each) for problem in problems for each in EVERYWHERE]
+    pairs += [(problem, each) for problem in problems for each in shown_for(problem)]
     return [
         _cell(problem, contender, block, options)
-        for problem in problems_of(options.sets)
-        for contender in contenders_for(problem)
+        for problem, contender in pairs
         if contender.method in options.methods
         for block in blocks_of(n_data_sets(problem, options.simulations), DATA_SETS_PER_CELL)
     ]

@@ -54,11 +54,8 @@ BDE, DE, NB = (
 EVERYWHERE = (Contender("BDE", BDE, (RAW, AUTO)), Contender("DE", DE), Contender("NB", NB))
 
 
-def contenders_for(problem: Problem) -> Sequence[Contender]:
-    """Those that are judged on a problem."""
-    found = list(EVERYWHERE)
-    if problem in SHOWN_TWINS:
-        found += [Contender("BDE", BDE, (twin,)) for twin in TWINS]
-    if problem in SHOWN_METHODS:
-        found.append(Contender("DE", DE, (AUTO,)))
-    return found
+def shown_for(problem: Problem) -> Sequence[Contender]:
+    """Those that are judged on a few problems alone."""
+    twins = [Contender("BDE", BDE, (twin,)) for twin in TWINS] if problem in SHOWN_TWINS else []
+    methods = [Contender("DE", DE, (AUTO,))] if problem in SHOWN_METHODS else []
+    return [*twins, *methods]
