@@ -503,11 +503,10 @@ def test_with_few_rows_set_aside_the_twins_prediction_intervals_stay_and_are_jud
     found = fit_table(rows, "y", estimator, hold_out=0.1, honest=True, n_simulations=10)
     model = found.model
     assert model.calibration_ is None
-    assert any(
-        "calibrated on simulated twins alone: rows that were set aside calibrate them if there are "
-        "19 different ones, and there are 12" in note
-        for note in found.notes
-    )
+    assert (
+        "Prediction intervals are calibrated on simulated twins alone: more takes 19 different "
+        "rows that are set aside, and there are 12."
+    ) in found.notes
     features, y = take_target(rows, "y")
     aside = np.isin(known_again(model, features, y, copies=False), model.training_table_.set_aside)
     lower, upper = model.get_prediction(features).prediction_interval(0.8)[aside].T

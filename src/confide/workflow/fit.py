@@ -152,11 +152,11 @@ def fit_table(
         if len(test) >= FEWEST_TO_CALIBRATE:
             model.calibrate(held, y_held)
         else:
-            calibrated = "calibrated on simulated twins alone" if honest else "not calibrated"
-            notes.add(
-                f"Prediction intervals are {calibrated}: rows that were set aside calibrate them "
-                f"if there are {FEWEST_TO_CALIBRATE} different ones, and there are {len(test)}."
+            takes = f"takes {FEWEST_TO_CALIBRATE} different rows that are set aside"
+            calibrated = (
+                "calibrated on simulated twins alone: more" if honest else "not calibrated: that"
             )
+            notes.add(f"Prediction intervals are {calibrated} {takes}, and there are {len(test)}.")
         if at_held is not None:
             # Those of the twins, where they stay; the twins have not seen these rows.
             stay = honest and len(test) < FEWEST_TO_CALIBRATE
