@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from confide.estimators import EnsembleRegressor
+from confide.honest.account import MANY_BIASED
 
 if TYPE_CHECKING:
     from confide.honest import Account
@@ -128,7 +129,7 @@ def sentences(account: "Account | None") -> list[str]:
         "times the data's"
         for each in account.resemblances
     )
-    return [
+    told = [
         f"Confidence intervals are calibrated on simulated twins of the training rows: {twins}.",
         *(
             f"At {100 * level:g} % they are {middle:.2g} times as wide as the method's own in the "
@@ -136,8 +137,11 @@ def sentences(account: "Account | None") -> list[str]:
             for level, (low, middle, high) in account.widening.items()
         ),
         f"How many times as wide is known to about {100 * account.factor_error:.0f} % of it.",
-        f"At {100 * account.biased:.0f} % of the rows the systematic error exceeds chance.",
     ]
+    if account.biased <= MANY_BIASED:  # else it is a warning
+        few = f"At {100 * account.biased:.0f} % of the rows the systematic error exceeds chance."
+        told.append(few)
+    return told
 
 
 def _columns(model: EnsembleRegressor) -> list[dict[str, str]]:
