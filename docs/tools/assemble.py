@@ -1,8 +1,8 @@
 """Lays out the pages of the documentation site as they lie in the repository.
 
-The site's folder of pages is a mirror of the repository's own, so a link that works there works on the
-site, and nothing is written twice. One page is made here: `results/README.md`, the reproduction, gets the
-tables and figures that its text links to, read from `results/paper`.
+The site's folder of pages is a mirror of the repository's own, so a link that works there works on
+the site, and nothing is written twice. One page is made here: `results/README.md`, the
+reproduction, gets the tables and figures that its text links to, read from `results/paper`.
 
     python docs/tools/assemble.py build/pages
 """
@@ -13,7 +13,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("*.md", "LICENSE", "CITATION.cff", "docs/**/*", "results/**/*", "benchmarks/*.md", "examples/*.py")
+PAGES = (
+    "*.md",
+    "LICENSE",
+    "CITATION.cff",
+    "docs/**/*",
+    "results/**/*",
+    "benchmarks/*.md",
+    "examples/*.py",
+)
 TABLE = re.compile(r"\]\((paper/tables/[\w-]+\.md)\)")
 FIGURE = re.compile(r"\[([^]]*)\]\((paper/figures/[\w-]+\.svg)\)")
 # The long table of all numbers stays a page of its own.

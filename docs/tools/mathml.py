@@ -4,7 +4,7 @@ A Python-Markdown extension behind `pymdownx.arithmatex`, which finds `$...$` an
 draws the same source.
 """
 
-from xml.etree import ElementTree as etree
+from xml.etree import ElementTree as ET
 
 from latex2mathml.converter import convert_to_element
 from markdown import Extension, Markdown
@@ -12,9 +12,10 @@ from markdown.treeprocessors import Treeprocessor
 
 
 class Formulas(Treeprocessor):
-    """Replaces what arithmatex marked, `\\(...\\)` or `\\[...\\]`, by MathML."""
+    r"""Replaces what arithmatex marked, `\(...\)` or `\[...\]`, by MathML."""
 
-    def run(self, root: etree.Element) -> None:
+    def run(self, root: ET.Element) -> None:
+        """Called with the tree of a page."""
         for element in root.iter():
             if "arithmatex" in element.get("class", "").split():
                 tex = (element.text or "").strip()[2:-2]
@@ -27,6 +28,7 @@ class MathML(Extension):
     """The extension."""
 
     def extendMarkdown(self, md: Markdown) -> None:
+        """Called when Markdown is set up."""
         # After the inline patterns (20), before everything that prettifies.
         md.treeprocessors.register(Formulas(md), "mathml", 15)
 
