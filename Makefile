@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 export CONFIDE_DATA
 
-.PHONY: demo test lint check bench paper clean
+.PHONY: demo test lint docs check bench paper clean
 
 demo: $(VENV)/.demo
 	$(BIN)/confide demo
@@ -20,7 +20,12 @@ lint: $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-check: lint test
+# The documentation, in site/; a warning or a broken link is an error.
+docs: $(VENV)/.docs
+	$(BIN)/python docs/tools/assemble.py build/pages
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=docs/tools $(BIN)/mkdocs build --strict --quiet
+
+check: lint docs test
 
 # Ours against the same procedure in other libraries; about 25 minutes.
 bench: $(VENV)/.peers
@@ -33,7 +38,7 @@ paper: $(VENV)/.experiments
 	$(BIN)/confide experiment report
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) build site
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +54,10 @@ $(VENV)/.experiments: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 $(VENV)/.check: pyproject.toml | $(BIN)/python

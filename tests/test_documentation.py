@@ -20,7 +20,7 @@ def readers_folder(tmp_path, monkeypatch):
     """What pages take for granted: the reader's own table, with categories, dates and holes."""
     monkeypatch.chdir(tmp_path)
     generator = np.random.default_rng(0)
-    n = 300
+    n = 120  # few, so that the commands are quick
     area = generator.uniform(40, 200, n).round()
     houses = pd.DataFrame(
         {

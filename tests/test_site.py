@@ -1,0 +1,170 @@
+"""The documentation site: built strictly, complete, without a network, and readable on a phone."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from browsing import WIDTHS
+from markdown_blocks import ROOT
+
+pytest.importorskip("mkdocs", reason="the site needs confide[docs]")
+pytest.importorskip("material", reason="the site needs confide[docs]")
+
+TOOLS = ROOT / "docs" / "tools"
+PHONE = 390
+MAIN_PAGES = (
+    "",
+    "docs/quick_start/",
+    "docs/ideas/intervals/",
+    "docs/guides/check_coverage/",
+    "docs/equations/",
+    "docs/notation/",
+    "docs/reference/estimators/",
+    "results/",
+)
+
+
+def tool(name):
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Built as `make docs` builds it, in folders of its own."""
+    folder = tmp_path_factory.mktemp("site")
+    config = (ROOT / "mkdocs.yml").read_text()
+    config = config.replace("build/pages", str(folder / "pages")).replace("[src]", f"[{ROOT}/src]")
+    config = re.sub("docs/tools/griffe", f"{TOOLS}/griffe", config)
+    (folder / "mkdocs.yml").write_text(config)
+    tool("assemble").assemble(folder / "pages")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"],
+        cwd=folder,
+        env={"PYTHONPATH": str(TOOLS), "NO_MKDOCS_2_WARNING": "1", "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (built.returncode, built.stderr) == (0, "")
+    return folder / "site"
+
+
+@pytest.mark.slow
+def test_pages_ask_no_other_host_for_anything(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 40
+    for page in pages:
+        text = page.read_text()
+        assert not re.findall(r'<(?:script|img|iframe)[^>]+src="?(?:https?:)?//', text), page
+        assert not re.findall(r'<link[^>]+stylesheet[^>]+href="?(?:https?:)?//', text), page
+
+
+@pytest.mark.slow
+def test_formulas_are_drawn_by_the_browser_itself(site):
+    text = (site / "docs" / "equations" / "index.html").read_text()
+    assert text.count('display="block"') == PAGE_FORMULAS
+    assert "merror" not in text
+    docstring = (site / "docs" / "reference" / "uncertainty" / "index.html").read_text()
+    assert "<math" in docstring
+    for page in site.rglob("*.html"):
+        assert r"\(" not in re.sub("<(script|code).*?</\\1>", "", page.read_text(), flags=re.DOTALL)
+
+
+PAGE_FORMULAS = (
+    len(re.findall(r"^\$\$$", (ROOT / "docs" / "equations.md").read_text(), re.MULTILINE)) // 2
+)
+
+
+@pytest.mark.slow
+def test_the_reproduction_page_holds_its_tables_and_figures(site):
+    text = (site / "results" / "index.html").read_text()
+    linked = re.findall(
+        r"\]\((paper/\w+/[\w-]+)\.(md|svg)\)", (ROOT / "results/README.md").read_text()
+    )
+    tables = {name for name, kind in linked if kind == "md"} - {"paper/tables/experiment-1"}
+    figures = {name for name, kind in linked if kind == "svg"}
+    assert text.count('<details class="table">') == len(tables) > 10
+    for figure in figures:
+        assert re.search(rf'<img[^>]+src="?{figure}\.svg', text), figure
+    cell = re.search(
+        r"boston \| BDE \| ([\d.]+)",
+        (ROOT / "results/paper/tables/table-1-confidence.md").read_text(),
+    )
+    assert cell[1] in text
+
+
+@pytest.mark.slow
+def test_examples_in_docstrings_are_shown_as_code(site):
+    text = (site / "docs" / "reference" / "uncertainty" / "index.html").read_text()
+    assert "Examples:" in text
+    assert "Example:" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_main_pages_fit_a_phone(site, open_page, scheme):
+    for page in MAIN_PAGES:
+        seen = open_page((site / page / "index.html").as_uri(), width=PHONE, scheme=scheme)
+        whole, shown = seen.page.evaluate(WIDTHS)
+        assert whole <= shown, page
+        assert not [url for url in seen.requests if url.startswith("http")], page
+
+
+def test_tables_and_figures_stand_below_the_paragraph_that_links_to_them(tmp_path):
+    tables = tmp_path / "paper" / "tables"
+    tables.mkdir(parents=True)
+    (tables / "a-b.md").write_text('A "caption".\n\n| x |\n| --- |\n| 1 |\n')
+    (tables / "long.md").write_text("Long.\n\n" + "| 1 |\n" * 100)
+    text = (
+        "One ([a](paper/tables/a-b.md), [f](paper/figures/f-1.svg)).\n\n"
+        "Again [a](paper/tables/a-b.md), and [long](paper/tables/long.md).\n"
+    )
+    first, figure, title, table, second = (
+        tool("assemble").reproduction(text, tmp_path).split("\n\n")
+    )
+    assert first.startswith("One")
+    assert figure == "![f](paper/figures/f-1.svg)"
+    assert title == "??? table \"A 'caption'.\""
+    assert table == "    | x |\n    | --- |\n    | 1 |"
+    assert second.startswith("Again")
+
+
+def test_the_mirror_has_every_page_where_the_repository_has_it(tmp_path):
+    tool("assemble").assemble(tmp_path / "pages")
+    for name in ("README.md", "docs/files.md", "docs/one_dimension.png", "examples/novelty.py"):
+        assert (tmp_path / "pages" / name).read_bytes() == (ROOT / name).read_bytes()
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+def test_a_page_that_is_gone_is_gone_from_the_mirror(tmp_path):
+    (tmp_path / "old.md").write_text("old")
+    tool("assemble").assemble(tmp_path)
+    assert not (tmp_path / "old.md").exists()
+
+
+def test_formulas_become_mathml_in_line_and_by_themselves():
+    markdown = pytest.importorskip("markdown")
+    pytest.importorskip("latex2mathml", reason="the site needs confide[docs]")
+    arithmatex = "pymdownx.arithmatex"
+    html = markdown.markdown(
+        "Say $x^2$.\n\n$$\n\\frac1M\n$$\n\nPrices: $3 and `$y$`.",
+        extensions=[arithmatex, tool("mathml").MathML()],
+        extension_configs={arithmatex: {"generic": True}},
+    )
+    assert "<msup><mi>x</mi><mn>2</mn></msup>" in html
+    assert re.search(r'display="block".*<mfrac><mn>1</mn><mi>M</mi></mfrac>', html)
+    assert html.count("<math") == 2
+    assert "Prices: $3 and <code>$y$</code>." in html
+
+
+def test_every_page_is_in_the_navigation():
+    config = (ROOT / "mkdocs.yml").read_text()
+    pages = [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert [page for page in pages if page not in config] == []
+    assert Path(ROOT / "Makefile").read_text().count("mkdocs build --strict") == 1
