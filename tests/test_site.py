@@ -107,10 +107,9 @@ def test_examples_in_docstrings_are_shown_as_code(site):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_main_pages_fit_a_phone(site, open_page, scheme):
+def test_main_pages_fit_a_phone(site, open_page):
     for page in MAIN_PAGES:
-        seen = open_page((site / page / "index.html").as_uri(), width=PHONE, scheme=scheme)
+        seen = open_page((site / page / "index.html").as_uri(), width=PHONE)
         whole, shown = seen.page.evaluate(WIDTHS)
         assert whole <= shown, page
         assert not [url for url in seen.requests if url.startswith("http")], page
