@@ -152,11 +152,11 @@ def test_formulas_become_mathml_in_line_and_by_themselves():
     pytest.importorskip("latex2mathml", reason="the site needs confide[docs]")
     arithmatex = "pymdownx.arithmatex"
     html = markdown.markdown(
-        "Say $x^2$.\n\n$$\n\\frac1M\n$$\n\nPrices: $3 and `$y$`.",
+        "Say $x^2 \\mathbb V$.\n\n$$\n\\frac1M\n$$\n\nPrices: $3 and `$y$`.",
         extensions=[arithmatex, tool("mathml").MathML()],
         extension_configs={arithmatex: {"generic": True}},
     )
-    assert "<msup><mi>x</mi><mn>2</mn></msup>" in html
+    assert "<msup><mi>x</mi><mn>2</mn></msup><mi>𝕍</mi>" in html
     assert re.search(r'display="block".*<mfrac><mn>1</mn><mi>M</mi></mfrac>', html)
     assert html.count("<math") == 2
     assert "Prices: $3 and <code>$y$</code>." in html

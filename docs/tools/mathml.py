@@ -4,11 +4,15 @@ A Python-Markdown extension behind `pymdownx.arithmatex`, which finds `$...$` an
 draws the same source.
 """
 
+import re
 from xml.etree import ElementTree as ET
 
 from latex2mathml.converter import convert_to_element
 from markdown import Extension, Markdown
 from markdown.treeprocessors import Treeprocessor
+
+# Without its braces, `\mathbb V` would be an attribute that browsers no longer read.
+STYLED = re.compile(r"(\\math(?:bb|cal)) (\w)")
 
 
 class Formulas(Treeprocessor):
@@ -18,7 +22,7 @@ class Formulas(Treeprocessor):
         """Called with the tree of a page."""
         for element in root.iter():
             if "arithmatex" in element.get("class", "").split():
-                tex = (element.text or "").strip()[2:-2]
+                tex = STYLED.sub(r"\1{\2}", (element.text or "").strip()[2:-2])
                 display = "block" if element.tag == "div" else "inline"
                 element.text = None
                 element.append(convert_to_element(tex, display=display))
