@@ -23,7 +23,7 @@ lint: $(VENV)/.check
 # The documentation, in site/; a warning or a broken link is an error.
 docs: $(VENV)/.docs
 	$(BIN)/python docs/tools/assemble.py build/pages
-	NO_MKDOCS_2_WARNING=1 PYTHONPATH=docs/tools $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=docs/tools $(BIN)/mkdocs build --strict
 
 check: lint docs test
 
