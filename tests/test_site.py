@@ -181,6 +181,26 @@ def test_the_mirror_has_every_page_where_the_repository_has_it(tmp_path):
     assert not list(tmp_path.rglob("__pycache__"))
 
 
+def test_a_script_in_cells_is_shown_as_a_page(tmp_path):
+    script = tmp_path / "wave.py"
+    script.write_text(
+        "# %% [markdown]\n# # A wave\n#\n# It waves.\n\n# %%\nimport this\n\n"
+        "# %% Twice.\nx = 1\n\n\nx = 2\n"
+    )
+    page = tool("assemble").example_page(script, has_picture=True)
+    assert page == (
+        "# A wave\n\nIt waves.\n\n![Its picture](../docs/pictures/wave.png)\n\n"
+        "```python\nimport this\n```\n\nTwice.\n\n```python\nx = 1\n\n\nx = 2\n```\n"
+    )
+    assert "picture" not in tool("assemble").example_page(script, has_picture=False)
+
+
+def test_links_to_a_script_lead_to_its_page(tmp_path):
+    tool("assemble").assemble(tmp_path)
+    assert "](../../examples/novelty.md)" in (tmp_path / "docs/guides/novelty.md").read_text()
+    assert (tmp_path / "examples" / "novelty.md").read_text().startswith("# Rows unlike")
+
+
 def test_a_page_that_is_gone_is_gone_from_the_mirror(tmp_path):
     (tmp_path / "old.md").write_text("old")
     tool("assemble").assemble(tmp_path)

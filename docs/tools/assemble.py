@@ -2,7 +2,8 @@
 
 The site's folder of pages is a mirror of the repository's own, so a link that works there works on
 the site, and nothing is written twice. One page is made here: `results/README.md`, the
-reproduction, gets the tables and figures that its text links to, read from `results/paper`.
+reproduction, gets the tables and figures that its text links to, read from `results/paper`. And
+each script of `examples/` is shown as a page, to which links to the script lead.
 
     python docs/tools/assemble.py build/pages
 """
@@ -24,6 +25,7 @@ PAGES = (
 )
 TABLE = re.compile(r"\]\((paper/tables/[\w-]+\.md)\)")
 FIGURE = re.compile(r"\[([^]]*)\]\((paper/figures/[\w-]+\.svg)\)")
+EXAMPLE = re.compile(r"(\]\([\w./]*examples/\w+)\.py\)")
 # The long table of all numbers stays a page of its own.
 LONGEST_TABLE = 60
 
@@ -39,6 +41,11 @@ def assemble(target: Path) -> None:
                 shutil.copyfile(path, copy)
     page = target / "results" / "README.md"
     page.write_text(reproduction(page.read_text(), ROOT / "results"))
+    for script in (target / "examples").glob("*.py"):
+        picture = ROOT / "docs" / "pictures" / f"{script.stem}.png"
+        script.with_suffix(".md").write_text(example_page(script, picture.exists()))
+    for page in target.rglob("*.md"):
+        page.write_text(EXAMPLE.sub(r"\1.md)", page.read_text()))
 
 
 def reproduction(text: str, results: Path) -> str:
@@ -64,6 +71,20 @@ def folded(caption: str, table: str) -> str:
     title = caption.replace('"', "'")
     indented = "\n".join(f"    {line}" for line in table.splitlines())
     return f'??? table "{title}"\n\n{indented}'
+
+
+def example_page(script: Path, has_picture: bool) -> str:
+    """A script in cells as a page: words as they are, code as blocks, the picture above it."""
+    blocks = []
+    for cell in re.split(r"^# %%", script.read_text(), flags=re.MULTILINE)[1:]:
+        title, _, body = cell.partition("\n")
+        if title.strip() == "[markdown]":
+            blocks.append(re.sub(r"^# ?", "", body, flags=re.MULTILINE).strip())
+            if has_picture:
+                blocks.append(f"![Its picture](../docs/pictures/{script.stem}.png)")
+        else:
+            blocks += [title.strip(), f"```python\n{body.strip()}\n```"]
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 if __name__ == "__main__":
