@@ -1,0 +1,277 @@
+"""Confidence intervals calibrated on twins of the data: simulate, fit each, compare, row by row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Float64, PRNGKeyArray
+
+from confide.arrays import Arrays, checked_array, part
+from confide.errors import NoSuchIntervalError, TwinError, is_number, nearest
+from confide.honest.account import Account, Resemblance
+from confide.methods.batches import fit_batches
+from confide.methods.members import ROWS_PER_BLOCK
+from confide.methods.settings import require_whole
+from confide.prediction import Prediction
+from confide.progress import progress_bar
+from confide.randomness import generator_from, split_on_host
+from confide.simulate import CANDIDATES, Candidate, FittedTwin, Truth, fitted_twins
+from confide.simulate.choice import n_steps
+from confide.uncertainty import PivotLaw, Simulated, SimulatedErrors, pooled_scores
+
+Table = Float[np.ndarray, "row feature"]
+Row = Float64[np.ndarray, " row"]
+PerSimulation = Float64[np.ndarray, "simulation row"]
+
+AUTO = "auto"
+# With fewer, a row's factor is known to no better than a quarter of itself.
+FEWEST_SIMULATIONS = 10
+# Rows at which the shape of the errors is learnt; more of them tell it no better.
+MOST_ROWS = 500
+
+
+@dataclass(frozen=True)
+class ConfidenceCalibration:
+    """The whole procedure's fits to simulated data, whose truth is known.
+
+    Attributes:
+        method: of the fits.
+        fits: one for each simulated data set.
+        truths: that they were simulated from, in turn: fit i has truth i modulo their number.
+        shift: share of the bias that they show by which the intervals' centres are moved.
+        confidence_scores: of the confidence intervals, see `confide.uncertainty.pivots`.
+        prediction_scores: of the prediction intervals.
+        account: what it tells of itself.
+    """
+
+    method: Any
+    fits: Sequence[Any]
+    truths: Sequence[Truth]
+    shift: float
+    confidence_scores: Float64[np.ndarray, " score"]
+    prediction_scores: Float64[np.ndarray, " score"]
+    account: Account
+
+    @classmethod
+    def on_twins(
+        cls,
+        key: PRNGKeyArray,
+        method: Any,
+        fitted: Any,
+        X: Table,
+        y: Row,
+        *,
+        truth: str | Truth = AUTO,
+        n_simulations: int = 20,
+        shift: float = 0.0,
+        verbose: bool = False,
+    ) -> "ConfidenceCalibration":
+        """Calibrates a fit with the data that it was fitted to, and nothing else.
+
+        Raises:
+            NoSuchIntervalError: the method has no confidence interval.
+            TwinError: a twin cannot be fitted, or does not simulate numbers.
+        """
+        _check_simulations(n_simulations)
+        if not (is_number(shift) and 0 <= shift <= 1):
+            raise ValueError(
+                f"`shift` must lie in [0, 1], got {shift!r}. It is the share of the bias shown by "
+                "the twins that is taken off the centre; 0 leaves the centre alone."
+            )
+        _standard_error(method.predict(fitted, X[:1]))  # or it has no confidence interval
+        of_twins, of_draws, of_fits, of_rows = split_on_host(key, 4)
+        truths, candidates = _truths(of_twins, truth, X, y, verbose=verbose)
+        truth_of = [truths[i % len(truths)] for i in range(n_simulations)]
+        targets = np.array(
+            [
+                _drawn(each, own_key, X)
+                for each, own_key in zip(
+                    truth_of, split_on_host(of_draws, n_simulations), strict=True
+                )
+            ]
+        )
+        settings = fitted.settings
+        with progress_bar(
+            f"Calibrating on {n_simulations} simulated data sets, as long as that many fits",
+            n_simulations * method.member_epochs(settings),
+            shown=verbose,
+        ) as progress:
+            keys = split_on_host(of_fits, n_simulations)
+            fits = list(fit_batches(method, keys, X, targets, settings, progress=progress))
+        rows = generator_from(of_rows).permutation(len(X))[:MOST_ROWS]
+        means, simulated = _simulated(method, fits, truths, X[rows])
+        generator = generator_from(of_rows, 1)
+        drawn = np.stack([each.noise.sample(generator, len(rows)) for each in truth_of])
+        found = cls(
+            method,
+            fits,
+            truths,
+            shift,
+            pooled_scores(simulated.studentised(shift)),
+            pooled_scores(simulated.studentised_observations(drawn, shift)),
+            Account.empty(),
+        )
+        at_rows = found.calibrated(method.predict(fitted, X[rows]), X[rows])
+        real, residuals = y[rows] - at_rows.mean, targets[:, rows] - means
+        resemblances = [
+            Resemblance.of(_kind(each), real, residuals[i :: len(truths)])
+            for i, each in enumerate(truths)
+        ]
+        return replace(found, account=Account.of(at_rows, candidates, resemblances))
+
+    def calibrated(self, prediction: Prediction, X: Table) -> Prediction:
+        """The same prediction with calibrated intervals of both kinds; its mean is as it was."""
+        claimed, starts = _standard_error(prediction), range(0, max(len(X), 1), ROWS_PER_BLOCK)
+        blocks = []
+        for start in starts:
+            rows = X[start : start + ROWS_PER_BLOCK]
+            _, simulated = _simulated(self.method, self.fits, self.truths, rows)
+            blocks.append(simulated.summary(self.shift))
+        errors = _joined(blocks)
+        centre = prediction.mean - self.shift * errors.bias
+        return replace(
+            prediction,
+            confidence_law=PivotLaw(centre, errors.factor * claimed, self.confidence_scores),
+            prediction_law=PivotLaw(
+                centre, errors.prediction_factor * prediction.scale, self.prediction_scores
+            ),
+            simulated=errors,
+            uncalibrated=prediction.uncalibrated or prediction,
+        )
+
+    def to_file(self) -> tuple[dict[str, Any], Arrays]:
+        """Its JSON and its arrays: those of all fits stacked."""
+        arrays = {
+            "confidence_scores": self.confidence_scores,
+            "prediction_scores": self.prediction_scores,
+        }
+        of_fits = [self.method.to_arrays(fit) for fit in self.fits]
+        arrays |= {
+            f"fits.{name}": np.stack([each[name] for each in of_fits]) for name in of_fits[0]
+        }
+        said = []
+        for i, truth in enumerate(self.truths):
+            if not isinstance(truth, FittedTwin):
+                raise TwinError(
+                    f"A model that was calibrated on a truth of your own, {_kind(truth)}, cannot "
+                    "be saved: the file would have to hold its code. Calibrate with "
+                    "truth='auto', or set `confidence_calibration_` to None before."
+                )
+            of_truth, its_arrays = truth.to_file()
+            said.append(of_truth)
+            arrays |= {f"truths.{i}.{name}": array for name, array in its_arrays.items()}
+        account = self.account.to_json()
+        return {"truths": said, "shift": float(self.shift), "account": account}, arrays
+
+    @classmethod
+    def from_file(
+        cls, said: Any, arrays: Arrays, method: Any, settings: Any, n_features: int
+    ) -> "ConfidenceCalibration":
+        """From a model file's parts, checked against the model they belong to."""
+        if set(said) != {"truths", "shift", "account"} or not said["truths"]:
+            raise ValueError("the calibration on twins lacks parts")
+        if not 0 <= said["shift"] <= 1:
+            raise ValueError(f"a shift of {said['shift']}")
+        of_fits = part(arrays, "fits")
+        n_simulations = {len(array) for array in of_fits.values() if array.ndim}
+        if len(n_simulations) != 1 or min(n_simulations) < FEWEST_SIMULATIONS:
+            raise ValueError("fits to simulated data are missing")
+        fits = [
+            method.from_arrays({k: a[i] for k, a in of_fits.items()}, settings, n_features)
+            for i in range(n_simulations.pop())
+        ]
+        truths = [
+            FittedTwin.from_file(each, part(arrays, f"truths.{i}"), n_features)
+            for i, each in enumerate(said["truths"])
+        ]
+        return cls(
+            method,
+            fits,
+            truths,
+            float(said["shift"]),
+            _checked_scores(arrays, "confidence_scores"),
+            _checked_scores(arrays, "prediction_scores"),
+            Account.from_json(said["account"]),
+        )
+
+
+def _simulated(
+    method: Any, fits: Sequence[Any], truths: Sequence[Truth], X: Table
+) -> tuple[PerSimulation, Simulated]:
+    """What simulated fits say about some rows: their predictions, and how these err."""
+    at_rows = [(truth.mean(X), truth.std(X)) for truth in truths]
+    truth, noise = (
+        np.stack([at_rows[i % len(truths)][which] for i in range(len(fits))]) for which in (0, 1)
+    )
+    answers = [method.predict(fit, X) for fit in fits]
+    means = np.stack([each.mean for each in answers])
+    return means, Simulated(
+        errors=means - truth,
+        claimed=np.stack([_standard_error(each) for each in answers]),
+        claimed_total=np.stack([each.scale for each in answers]),
+        noise=noise,
+    )
+
+
+def _joined(blocks: Sequence[SimulatedErrors]) -> SimulatedErrors:
+    """Consecutive rows in one."""
+    names = [each.name for each in fields(SimulatedErrors) if each.name != "n_simulations"]
+    rows = {name: np.concatenate([getattr(each, name) for each in blocks]) for name in names}
+    return SimulatedErrors(**rows, n_simulations=blocks[0].n_simulations)
+
+
+def _check_simulations(n_simulations: int) -> None:
+    advice = "Pass 20 for a start; 40 tell each row's factor to about a tenth."
+    require_whole("n_simulations", n_simulations, advice)
+    if n_simulations < FEWEST_SIMULATIONS:
+        raise ValueError(
+            f"`n_simulations` must be at least {FEWEST_SIMULATIONS}, got {n_simulations}: fewer "
+            f"do not tell how wide a confidence interval should have been. {advice}"
+        )
+
+
+def _truths(
+    key: PRNGKeyArray, truth: str | Truth, X: Table, y: Row, *, verbose: bool
+) -> tuple[Sequence[Truth], Sequence[Candidate]]:
+    if isinstance(truth, Truth):
+        return [truth], []
+    if truth != AUTO and truth not in CANDIDATES:
+        choices = (AUTO, *CANDIDATES)
+        raise ValueError(
+            f"`truth` must be one of {choices} or a confide.simulate.Truth, got {truth!r}. "
+            f"{nearest(str(truth), choices)}".rstrip()
+        )
+    kinds = tuple(CANDIDATES) if truth == AUTO else (truth,)
+    seed = int(generator_from(key).integers(np.iinfo(np.int32).max))
+    with progress_bar("Fitting twins of the data", n_steps(kinds), shown=verbose) as progress:
+        return fitted_twins(X, y, seed, kinds, progress=progress)
+
+
+def _drawn(truth: Truth, key: PRNGKeyArray, X: Table) -> Row:
+    y = np.asarray(truth.draw(key, X), np.float64)
+    if y.shape != (len(X),) or not np.isfinite(y).all() or np.ptp(y) == 0:
+        raise TwinError(
+            f"The truth {_kind(truth)} must simulate {len(X)} finite targets that differ, and does "
+            "not. Pass another `truth`."
+        )
+    return y
+
+
+def _checked_scores(arrays: Arrays, name: str) -> Float64[np.ndarray, " score"]:
+    size = arrays[name].size if name in arrays else 0
+    scores = checked_array(arrays, name, (size,), np.float64)
+    if not (size and scores[0] >= 0 and np.all(scores[1:] >= scores[:-1])):
+        raise ValueError(f"{name} must be positive and in order")
+    return scores.copy()
+
+
+def _standard_error(prediction: Prediction) -> Row:
+    """What the method claims, if it has a confidence interval."""
+    if prediction.confidence_law is None or prediction.epistemic_variance is None:
+        raise NoSuchIntervalError(prediction.without_confidence)
+    return np.sqrt(prediction.epistemic_variance)
+
+
+def _kind(truth: Truth) -> str:
+    return truth.kind if isinstance(truth, FittedTwin) else type(truth).__name__

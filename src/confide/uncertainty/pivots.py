@@ -1,0 +1,145 @@
+r"""Intervals calibrated on simulated data, whose truth is known: prepivoting, row by row.
+
+On data simulated from a known truth, fit k errs at a row by $e_k(x)$ and claims a standard error
+$s_k(x)$. If the claim were right, the studentised errors $r_k = e_k / s_k$ would have the law that
+the method assumes. Where networks are biased they are larger. So the row's own factor
+
+$$c(x) = \Big(\tfrac1K \sum_k r_k(x)^2\Big)^{1/2}$$
+
+takes the place of what the method assumes of their size, and the scores $|r_k| / c_{-k}$, with
+$c_{-k}$ the factor from the other simulations, take that of their shape, pooled over rows: an
+interval has the half-width $s(x)\,c(x)\,q$, with $q$ the scores' quantile. A factor of its own for
+each row needs few simulations because the shape, which needs many, is shared.
+
+Part of the error may be taken away rather than covered: with a shift $w$ the interval's centre is
+the prediction less $w$ times the bias $\bar e(x)$ that the simulations show, and their own errors
+are $e_k - w\,\bar e_{-k}$, each with the bias that the others show.
+
+If real data come from that truth, $r_0, r_1, \ldots, r_K$ are exchangeable, and so are the scores,
+up to $c$ being made of K simulations instead of K - 1: averaged over rows the interval covers as it
+says. If they do not, how well the truth of the simulations resembles theirs decides (R. Beran,
+"Prepivoting to reduce level error of confidence sets", Biometrika 74 (1987); W.-Y. Loh,
+"Calibrating confidence coefficients", JASA 82 (1987)).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float64
+
+from confide.uncertainty.score_law import Row, ScoreLaw, Scores
+
+PerSimulation = Float64[np.ndarray, "simulation row"]
+
+
+class PivotLaw(ScoreLaw):
+    """What simulated data say of the unknown: the true function's value, or a new observation."""
+
+    def _why_infinite(self, confidence_level: float) -> str:
+        return (
+            f"Intervals at {100 * confidence_level:g} %, calibrated on a simulated twin, are "
+            f"infinite: this level takes more than the {len(self.sorted_scores)} simulated errors "
+            "that there are. Calibrate with more simulations, or ask for a lower level."
+        )
+
+
+def pooled_scores(studentised: PerSimulation) -> Scores:
+    """Each simulation's error in units of what the others say of its row, sorted.
+
+    Example:
+        >>> pooled_scores(np.array([[1.0], [-2.0], [2.0]])).tolist()  # 1 / 2, 2 / sqrt(5 / 2) twice
+        [0.5, 1.2649110640673518, 1.2649110640673518]
+    """
+    n = len(studentised)
+    squares = studentised**2
+    others = np.sqrt((squares.sum(axis=0) - squares) / (n - 1))
+    scores = np.zeros_like(squares)
+    np.divide(np.abs(studentised), others, out=scores, where=others > 0)
+    return np.sort(scores, axis=None)
+
+
+@dataclass(frozen=True)
+class SimulatedErrors:
+    """How far simulated fits were off at some rows, by their truth and by their own account.
+
+    Attributes:
+        factor: root mean square of the studentised errors of the confidence intervals.
+        factor_error: standard error of the factor, as a share of it: so many simulations tell it
+            no better.
+        prediction_factor: the same for a new observation.
+        bias: mean error of the prediction over the simulations, in units of the target.
+        spread: standard deviation of that error over the simulations.
+        claimed: the standard error that the simulated fits claimed, its root mean square.
+        n_simulations: how many there were.
+    """
+
+    factor: Row
+    factor_error: Row
+    prediction_factor: Row
+    bias: Row
+    spread: Row
+    claimed: Row
+    n_simulations: int
+
+    @property
+    def is_biased(self) -> Bool[np.ndarray, " row"]:
+        """Whether the systematic error exceeds chance, and what the method itself claims.
+
+        There the method's own interval stands beside the truth, and no narrow one is honest,
+        however many members average chance away.
+        """
+        by_chance = self.spread**2 / self.n_simulations
+        return self.bias**2 - by_chance > np.maximum(self.spread, self.claimed) ** 2
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What fits to simulated data said about some rows, beside the truth there.
+
+    Attributes:
+        errors: prediction less true function.
+        claimed: the fits' standard errors of their predictions.
+        claimed_total: their standard deviations of a new observation.
+        noise: the true standard deviation of the noise.
+    """
+
+    errors: PerSimulation
+    claimed: PerSimulation
+    claimed_total: PerSimulation
+    noise: PerSimulation
+
+    def studentised(self, shift: float = 0.0) -> PerSimulation:
+        """Errors for the true function, in units of what the fits claim."""
+        return _ratio(self._shifted(shift), self.claimed)
+
+    def studentised_observations(self, drawn: PerSimulation, shift: float = 0.0) -> PerSimulation:
+        """Errors for a new observation, whose noise is drawn, in units of what the fits claim."""
+        return _ratio(self._shifted(shift) - self.noise * drawn, self.claimed_total)
+
+    def summary(self, shift: float = 0.0) -> SimulatedErrors:
+        """What they say of each row."""
+        n, squares = len(self.errors), self.studentised(shift) ** 2
+        observed = _ratio(np.hypot(self._shifted(shift), self.noise), self.claimed_total)
+        mean_square = squares.mean(axis=0)
+        error = squares.std(axis=0, ddof=1) / np.sqrt(n)  # of the mean square; of its root half
+        return SimulatedErrors(
+            factor=np.sqrt(mean_square),
+            factor_error=_ratio(error, 2 * mean_square),
+            prediction_factor=np.sqrt((observed**2).mean(axis=0)),
+            bias=self.errors.mean(axis=0),
+            spread=self.errors.std(axis=0, ddof=1),
+            claimed=np.sqrt((self.claimed**2).mean(axis=0)),
+            n_simulations=n,
+        )
+
+    def _shifted(self, shift: float) -> PerSimulation:
+        """Errors of centres that are moved by a share of the bias which the others show."""
+        others = (self.errors.sum(axis=0) - self.errors) / (len(self.errors) - 1)
+        return self.errors - shift * others
+
+
+def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Their quotient; where the second is zero, infinite, or zero if the first is too."""
+    out = np.where(a == 0, 0.0, np.copysign(np.inf, a))
+    np.divide(a, b, out=out, where=b > 0)
+    return out
