@@ -1,8 +1,8 @@
 # %% [markdown]
-# # Would the intervals cover on data like mine?
+# # Would confidence and prediction intervals cover on data like mine?
 #
 # A twin of the diabetes data has a known truth. Ten data sets are drawn from it, three methods are
-# fitted to each, and every row of the twin says how often its intervals held the truth. Run as
+# fitted to each, and every row of the twin says how often both intervals held the truth. Run as
 # `python examples/check_coverage.py docs/pictures/check_coverage.png`.
 
 # %%
@@ -26,7 +26,7 @@ methods = {
 }
 report = coverage_check(methods, X, y, n_simulations=20, confidence_levels=0.8, random_state=0)
 
-# %% A violin is the spread of the coverage over rows; honest intervals lie on the line at each.
+# %% A violin is the spread of the coverage over rows; honest ones lie on the line at each.
 figure = report.plot()
 
 # %%
