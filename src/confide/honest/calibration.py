@@ -18,7 +18,7 @@ from confide.progress import progress_bar
 from confide.randomness import generator_from, split_on_host
 from confide.simulate import CANDIDATES, Candidate, FittedTwin, Truth, fitted_twins
 from confide.simulate.choice import n_steps
-from confide.uncertainty import PivotLaw, Simulated, SimulatedErrors, pooled_scores
+from confide.uncertainty import PivotLaw, Simulated, SimulatedErrors
 
 Table = Float[np.ndarray, "row feature"]
 Row = Float64[np.ndarray, " row"]
@@ -40,6 +40,7 @@ class ConfidenceCalibration:
         fits: one for each simulated data set.
         truths: that they were simulated from, in turn: fit i has truth i modulo their number.
         shift: share of the bias that they show by which the intervals' centres are moved.
+        floor: claims of a standard error below it are no claims, and count as this.
         confidence_scores: of the confidence intervals, see `confide.uncertainty.pivots`.
         prediction_scores: of the prediction intervals.
         account: what it tells of itself.
@@ -49,6 +50,7 @@ class ConfidenceCalibration:
     fits: Sequence[Any]
     truths: Sequence[Truth]
     shift: float
+    floor: float
     confidence_scores: Float64[np.ndarray, " score"]
     prediction_scores: Float64[np.ndarray, " score"]
     account: Account
@@ -100,7 +102,9 @@ class ConfidenceCalibration:
             keys = split_on_host(of_fits, n_simulations)
             fits = list(fit_batches(method, keys, X, targets, settings, progress=progress))
         rows = generator_from(of_rows).permutation(len(X))[:MOST_ROWS]
-        means, simulated = _simulated(method, fits, truths, X[rows])
+        own = method.predict(fitted, X[rows])
+        floor = _floor(_standard_error(own), y)
+        means, simulated = _simulated(method, fits, truths, floor, X[rows])
         generator = generator_from(of_rows, 1)
         drawn = np.stack([each.noise.sample(generator, len(rows)) for each in truth_of])
         found = cls(
@@ -108,11 +112,12 @@ class ConfidenceCalibration:
             fits,
             truths,
             shift,
-            pooled_scores(simulated.studentised(shift)),
-            pooled_scores(simulated.studentised_observations(drawn, shift)),
+            floor,
+            simulated.confidence_scores(shift),
+            simulated.prediction_scores(drawn, shift),
             Account.empty(),
         )
-        at_rows = found.calibrated(method.predict(fitted, X[rows]), X[rows])
+        at_rows = found._applied(own, simulated.summary(shift))
         real, residuals = y[rows] - at_rows.mean, targets[:, rows] - means
         resemblances = [
             Resemblance.of(_kind(each), real, residuals[i :: len(truths)])
@@ -122,19 +127,23 @@ class ConfidenceCalibration:
 
     def calibrated(self, prediction: Prediction, X: Table) -> Prediction:
         """The same prediction with calibrated intervals of both kinds; its mean is as it was."""
-        claimed, starts = _standard_error(prediction), range(0, max(len(X), 1), ROWS_PER_BLOCK)
         blocks = []
-        for start in starts:
+        for start in range(0, max(len(X), 1), ROWS_PER_BLOCK):
             rows = X[start : start + ROWS_PER_BLOCK]
-            _, simulated = _simulated(self.method, self.fits, self.truths, rows)
+            _, simulated = _simulated(self.method, self.fits, self.truths, self.floor, rows)
             blocks.append(simulated.summary(self.shift))
-        errors = _joined(blocks)
+        return self._applied(prediction, _joined(blocks))
+
+    def _applied(self, prediction: Prediction, errors: SimulatedErrors) -> Prediction:
+        claimed, claimed_total = (
+            np.maximum(each, self.floor) for each in (_standard_error(prediction), prediction.scale)
+        )
         centre = prediction.mean - self.shift * errors.bias
         return replace(
             prediction,
             confidence_law=PivotLaw(centre, errors.factor * claimed, self.confidence_scores),
             prediction_law=PivotLaw(
-                centre, errors.prediction_factor * prediction.scale, self.prediction_scores
+                centre, errors.prediction_factor * claimed_total, self.prediction_scores
             ),
             simulated=errors,
             uncalibrated=prediction.uncalibrated or prediction,
@@ -162,17 +171,18 @@ class ConfidenceCalibration:
             said.append(of_truth)
             arrays |= {f"truths.{i}.{name}": array for name, array in its_arrays.items()}
         account = self.account.to_json()
-        return {"truths": said, "shift": float(self.shift), "account": account}, arrays
+        numbers = {"shift": float(self.shift), "floor": self.floor}
+        return {"truths": said, "account": account, **numbers}, arrays
 
     @classmethod
     def from_file(
         cls, said: Any, arrays: Arrays, method: Any, settings: Any, n_features: int
     ) -> "ConfidenceCalibration":
         """From a model file's parts, checked against the model they belong to."""
-        if set(said) != {"truths", "shift", "account"} or not said["truths"]:
+        if set(said) != {"truths", "account", "shift", "floor"} or not said["truths"]:
             raise ValueError("the calibration on twins lacks parts")
-        if not 0 <= said["shift"] <= 1:
-            raise ValueError(f"a shift of {said['shift']}")
+        if not (0 <= said["shift"] <= 1 and said["floor"] > 0):
+            raise ValueError(f"a shift of {said['shift']} and a floor of {said['floor']}")
         of_fits = part(arrays, "fits")
         n_simulations = {len(array) for array in of_fits.values() if array.ndim}
         if len(n_simulations) != 1 or min(n_simulations) < FEWEST_SIMULATIONS:
@@ -190,6 +200,7 @@ class ConfidenceCalibration:
             fits,
             truths,
             float(said["shift"]),
+            float(said["floor"]),
             _checked_scores(arrays, "confidence_scores"),
             _checked_scores(arrays, "prediction_scores"),
             Account.from_json(said["account"]),
@@ -197,7 +208,7 @@ class ConfidenceCalibration:
 
 
 def _simulated(
-    method: Any, fits: Sequence[Any], truths: Sequence[Truth], X: Table
+    method: Any, fits: Sequence[Any], truths: Sequence[Truth], floor: float, X: Table
 ) -> tuple[PerSimulation, Simulated]:
     """What simulated fits say about some rows: their predictions, and how these err."""
     at_rows = [(truth.mean(X), truth.std(X)) for truth in truths]
@@ -208,10 +219,15 @@ def _simulated(
     means = np.stack([each.mean for each in answers])
     return means, Simulated(
         errors=means - truth,
-        claimed=np.stack([_standard_error(each) for each in answers]),
-        claimed_total=np.stack([each.scale for each in answers]),
+        claimed=np.maximum([_standard_error(each) for each in answers], floor),
+        claimed_total=np.maximum([each.scale for each in answers], floor),
         noise=noise,
     )
+
+
+def _floor(claims: Row, y: Row) -> float:
+    """A thousandth of what is claimed as a rule, and more than nothing."""
+    return float(1e-3 * np.median(claims) or 1e-9 * np.std(y))
 
 
 def _joined(blocks: Sequence[SimulatedErrors]) -> SimulatedErrors:

@@ -30,6 +30,7 @@ from jaxtyping import Bool, Float64
 from confide.uncertainty.score_law import Row, ScoreLaw, Scores
 
 PerSimulation = Float64[np.ndarray, "simulation row"]
+TINY = np.finfo(np.float64).tiny
 
 
 class PivotLaw(ScoreLaw):
@@ -43,16 +44,20 @@ class PivotLaw(ScoreLaw):
         )
 
 
-def pooled_scores(studentised: PerSimulation) -> Scores:
+def pooled_scores(studentised: PerSimulation, expected: PerSimulation | None = None) -> Scores:
     """Each simulation's error in units of what the others say of its row, sorted.
+
+    Args:
+        studentised: errors in units of what the fits claim.
+        expected: expectations of their squares, where parts of the errors were drawn at random;
+            None for the squares themselves.
 
     Example:
         >>> pooled_scores(np.array([[1.0], [-2.0], [2.0]])).tolist()  # 1 / 2, 2 / sqrt(5 / 2) twice
         [0.5, 1.2649110640673518, 1.2649110640673518]
     """
-    n = len(studentised)
-    squares = studentised**2
-    others = np.sqrt((squares.sum(axis=0) - squares) / (n - 1))
+    squares = studentised**2 if expected is None else expected
+    others = np.sqrt((squares.sum(axis=0) - squares) / (len(squares) - 1))
     scores = np.zeros_like(squares)
     np.divide(np.abs(studentised), others, out=scores, where=others > 0)
     return np.sort(scores, axis=None)
@@ -98,7 +103,7 @@ class Simulated:
 
     Attributes:
         errors: prediction less true function.
-        claimed: the fits' standard errors of their predictions.
+        claimed: the fits' standard errors of their predictions, above zero.
         claimed_total: their standard deviations of a new observation.
         noise: the true standard deviation of the noise.
     """
@@ -108,24 +113,27 @@ class Simulated:
     claimed_total: PerSimulation
     noise: PerSimulation
 
-    def studentised(self, shift: float = 0.0) -> PerSimulation:
-        """Errors for the true function, in units of what the fits claim."""
-        return _ratio(self._shifted(shift), self.claimed)
+    def confidence_scores(self, shift: float = 0.0) -> Scores:
+        """Of the errors for the true function."""
+        return pooled_scores(self._shifted(shift) / self.claimed)
 
-    def studentised_observations(self, drawn: PerSimulation, shift: float = 0.0) -> PerSimulation:
-        """Errors for a new observation, whose noise is drawn, in units of what the fits claim."""
-        return _ratio(self._shifted(shift) - self.noise * drawn, self.claimed_total)
+    def prediction_scores(self, drawn: PerSimulation, shift: float = 0.0) -> Scores:
+        """Of the errors for new observations, whose noise is drawn in standard deviations."""
+        errors = self._shifted(shift)
+        return pooled_scores(
+            (errors - self.noise * drawn) / self.claimed_total, self._expected_squares(errors)
+        )
 
     def summary(self, shift: float = 0.0) -> SimulatedErrors:
         """What they say of each row."""
-        n, squares = len(self.errors), self.studentised(shift) ** 2
-        observed = _ratio(np.hypot(self._shifted(shift), self.noise), self.claimed_total)
+        n, errors = len(self.errors), self._shifted(shift)
+        squares = (errors / self.claimed) ** 2
         mean_square = squares.mean(axis=0)
         error = squares.std(axis=0, ddof=1) / np.sqrt(n)  # of the mean square; of its root half
         return SimulatedErrors(
             factor=np.sqrt(mean_square),
-            factor_error=_ratio(error, 2 * mean_square),
-            prediction_factor=np.sqrt((observed**2).mean(axis=0)),
+            factor_error=error / np.maximum(2 * mean_square, TINY),
+            prediction_factor=np.sqrt(self._expected_squares(errors).mean(axis=0)),
             bias=self.errors.mean(axis=0),
             spread=self.errors.std(axis=0, ddof=1),
             claimed=np.sqrt((self.claimed**2).mean(axis=0)),
@@ -137,9 +145,6 @@ class Simulated:
         others = (self.errors.sum(axis=0) - self.errors) / (len(self.errors) - 1)
         return self.errors - shift * others
 
-
-def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Their quotient; where the second is zero, infinite, or zero if the first is too."""
-    out = np.where(a == 0, 0.0, np.copysign(np.inf, a))
-    np.divide(a, b, out=out, where=b > 0)
-    return out
+    def _expected_squares(self, errors: PerSimulation) -> PerSimulation:
+        """Of studentised errors for a new observation, over its noise."""
+        return (errors**2 + self.noise**2) / self.claimed_total**2
