@@ -18,7 +18,16 @@ from confide.errors import HonestyWarning
 from confide.estimators import ESTIMATORS, EnsembleRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.coverage.study import as_frame
-from confide.experiments.honest.contenders import EVERYWHERE, ORACLE, RAW, Contender, shown_for
+from confide.experiments.honest.contenders import (
+    AUTO,
+    EVERYWHERE,
+    ORACLE,
+    RAW,
+    SHIFT,
+    SHIFTED,
+    Contender,
+    shown_for,
+)
 from confide.experiments.honest.problems import Problem, problems_of
 from confide.experiments.options import Options
 from confide.experiments.simulated import Twin, blocks_of, seeds_of
@@ -122,12 +131,16 @@ def _calibrated(
             if variant == RAW:
                 answers[RAW].append(model.get_prediction(twin.X_test))
                 continue
-            truth = twin.truth if variant == ORACLE else variant
+            truth = {ORACLE: twin.truth, SHIFTED: AUTO}.get(variant, variant)
             start = time.process_time()
             with warnings.catch_warnings():  # that no narrow interval is honest: it is judged here
                 warnings.simplefilter("ignore", HonestyWarning)
                 model.calibrate_confidence(
-                    twin.X_train, y, truth=truth, n_simulations=settings["n_simulations"]
+                    twin.X_train,
+                    y,
+                    truth=truth,
+                    n_simulations=settings["n_simulations"],
+                    shift=SHIFT if variant == SHIFTED else 0.0,
                 )
             of_calibration = time.process_time() - start
             prediction = model.get_prediction(twin.X_test)

@@ -7,8 +7,10 @@ from confide.experiments.honest.problems import FORMULA, Problem
 from confide.simulate import CANDIDATES
 
 # What a method's intervals may be: its own, or calibrated on the twins that the default chooses, on
-# one of a kind, or on the truth itself, which no user has.
-RAW, AUTO, ORACLE = "raw", "auto", "oracle"
+# one of a kind, or on the truth itself, which no user has; or with shifted centres as well.
+RAW, AUTO, ORACLE, SHIFTED = "raw", "auto", "oracle", "shifted"
+# The share of the bias that the last one takes off its centres.
+SHIFT = 0.5
 TWINS = (*CANDIDATES, ORACLE)
 # How they are called in tables.
 SAID = {
@@ -16,11 +18,18 @@ SAID = {
     AUTO: "calibrated",
     **{kind: f"calibrated on {kind.replace('_', ' ')}" for kind in CANDIDATES},
     ORACLE: "calibrated on the truth itself",
+    SHIFTED: "calibrated, shifted by half the bias",
 }
 # Where it is shown what the choice of twin does.
 SHOWN_TWINS = (
     *(Problem(name, "random_forest") for name in ("boston", "yacht", "energy")),
     *(Problem(name, FORMULA) for name in ("friedman1", "sine")),
+)
+# Where it is shown what a shift does: also where the twin is of another family than the truth.
+SHOWN_SHIFTS = (
+    *SHOWN_TWINS,
+    *(Problem(name, "gradient_boosting") for name in ("boston", "yacht")),
+    Problem("boston", "network"),
 )
 # Where it is shown that another method can be calibrated as well.
 SHOWN_METHODS = SHOWN_TWINS[:2]
@@ -33,7 +42,7 @@ class Contender:
     Attributes:
         method: the paper's short name.
         estimator: its name in `ESTIMATORS`.
-        variants: "raw", "auto", "oracle", or a kind of twin.
+        variants: "raw", "auto", "oracle", "shifted", or a kind of twin.
     """
 
     method: str
@@ -58,4 +67,5 @@ def shown_for(problem: Problem) -> Sequence[Contender]:
     """Those that are judged on a few problems alone."""
     twins = [Contender("BDE", BDE, (twin,)) for twin in TWINS] if problem in SHOWN_TWINS else []
     methods = [Contender("DE", DE, (AUTO,))] if problem in SHOWN_METHODS else []
-    return [*twins, *methods]
+    shifts = [Contender("BDE", BDE, (SHIFTED,))] if problem in SHOWN_SHIFTS else []
+    return [*shifts, *methods, *twins]
