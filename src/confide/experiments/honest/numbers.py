@@ -30,15 +30,18 @@ KEYS = ["set", "condition", "kind", "confidence_level"]
 def in_nested_numbers(entries: Sequence[Entry]) -> "pd.DataFrame":
     """A row for each problem, contender, kind and level.
 
-    Beside the columns of `in_numbers`: `oracle_width`, `to_oracle` (mean width over it), and
-    `to_raw_bde` (mean width over that of raw BDE on the same problem).
+    Beside the columns of `in_numbers`: `oracle_width`, `to_oracle` (mean width over it),
+    `to_raw_bde` (mean width over that of raw BDE on the same problem), and `centre_rmse` (how far
+    the intervals' centres lie from the true function).
     """
     numbers = in_numbers([entry.judged for entry in entries])
-    numbers["oracle_width"] = [
-        oracle_width(entry.judged, coverage.kind, coverage.confidence_level)
+    asked = [
+        (entry.judged, coverage.kind, coverage.confidence_level)
         for entry in entries
         for coverage in entry.judged.coverages
     ]
+    numbers["oracle_width"] = [oracle_width(*each) for each in asked]
+    numbers["centre_rmse"] = [_centre_rmse(*each) for each in asked]
     numbers["to_oracle"] = numbers["width"] / numbers["oracle_width"]
     raw = numbers[(numbers["method"] == "BDE") & (numbers["variant"] == SAID[RAW])]
     width = raw.set_index(KEYS)["width"].rename("raw_bde_width")
@@ -56,6 +59,11 @@ def oracle_width(judged: Judged, kind: Kind, level: float) -> float:
     if kind == "prediction":  # the noise is normal in all problems
         spread = np.hypot(spread, judged.true_std)
     return float(2 * half_width(bias.bias, spread, level).mean())
+
+
+def _centre_rmse(judged: Judged, kind: Kind, level: float) -> float:
+    centres = judged.answers.intervals[kind, level].mean(axis=-1)
+    return float(np.sqrt(np.mean((centres - judged.true_mean) ** 2)))
 
 
 def half_width(bias: Row, spread: Row, level: float) -> Row:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from confide.experiments.coverage.tables import of, table_of_all
-from confide.experiments.honest.contenders import AUTO, RAW, SAID, SHOWN_TWINS
+from confide.experiments.honest.contenders import AUTO, RAW, SAID, SHOWN_SHIFTS
 from confide.experiments.honest.verdict import LEVEL, Demand
 from confide.report import Column, Table
 
@@ -63,11 +63,21 @@ def tables_of(
         _every_level(numbers),
         Table(
             "honest-confidence-twins",
-            "What the choice of twin does to 80 % confidence intervals. Calibrated: on twins that "
-            "cross-validation chose. The truth itself as twin is what no user has: what is wrong "
-            "with it is not the twin's fault.",
+            "What the choice of twin, and a shift of the centre, do to 80 % confidence intervals. "
+            "Calibrated: on twins that cross-validation chose. The truth itself as twin is what no "
+            "user has: what is wrong with it is not the twin's fault.",
             _of_shown(confidence),
-            [*WHO, *HOW_GOOD],
+            [
+                *WHO,
+                *HOW_GOOD[:-1],
+                Column(
+                    "centre_rmse",
+                    "centre to truth",
+                    ".3g",
+                    help="root mean squared distance of the intervals' centres from the function",
+                ),
+                HOW_GOOD[-1],
+            ],
         ),
         Table(
             "honest-confidence-prediction-80",
@@ -120,8 +130,8 @@ def _every_level(numbers: "pd.DataFrame") -> Table:
 
 
 def _of_shown(numbers: "pd.DataFrame") -> "pd.DataFrame":
-    """Rows of problems where several twins, or several methods, were calibrated with."""
-    shown = {(problem.set, problem.truth) for problem in SHOWN_TWINS}
+    """Rows of problems where several twins, methods or shifts were tried."""
+    shown = {(problem.set, problem.truth) for problem in SHOWN_SHIFTS}
     keys = zip(numbers["set"], numbers["condition"], strict=True)
     rows = numbers[[key in shown for key in keys]]
     return rows[rows["method"].isin(["BDE", "DE"])]
