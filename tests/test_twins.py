@@ -209,7 +209,7 @@ def test_a_twin_is_the_same_from_a_file_and_for_the_same_seed():
 def test_progress_tells_of_every_step():
     heard = []
     fitted_twins(*sample(wave, n=40), 0, ["smooth"], progress=heard.append)
-    assert sum(heard) == n_steps(["smooth"]) == 6
+    assert sum(heard) == n_steps(["smooth"]) == 5
 
 
 def test_too_few_rows_for_a_twin():

@@ -15,7 +15,7 @@ from confide.simulate.fitted_twin import FittedTwin
 from confide.simulate.functions import Row, Table
 
 T = TypeVar("T")
-N_FOLDS = 5
+N_FOLDS = 4
 # The fewest different rows that folds, and a forest of their squared residuals, make sense for.
 FEWEST_ROWS = 20
 
@@ -53,9 +53,9 @@ def fitted_twins(
 ) -> tuple[list[FittedTwin], list[Candidate]]:
     """Twins of a data set, chosen by cross-validation, the best first; and how all did.
 
-    Rough and smooth candidates are fitted to four fifths of the rows in turn. Those whose squared
-    errors on the others are at most one standard error above the least are kept, and fitted to all
-    rows. The noise of each is that of its held-out residuals.
+    Rough and smooth candidates are fitted to three quarters of the rows in turn. Those whose
+    squared errors on the others are at most one standard error above the least are kept, and fitted
+    to all rows. The noise of each is that of its held-out residuals.
 
     Raises:
         TwinError: the data are too few, or no candidate can be fitted to them.

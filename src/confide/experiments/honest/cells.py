@@ -28,7 +28,7 @@ from confide.experiments.honest.contenders import (
     Contender,
     shown_for,
 )
-from confide.experiments.honest.problems import Problem, problems_of
+from confide.experiments.honest.problems import MAIN_PROBLEMS, Problem, problems_of
 from confide.experiments.options import Options
 from confide.experiments.simulated import Twin, blocks_of, seeds_of
 from confide.laboratory import Answers, simulated_answers
@@ -47,16 +47,27 @@ TWINS_SHARE = 1.2
 
 
 def nested_cells(options: Options) -> list[Cell]:
-    """All cells: what is judged everywhere, problem by problem, and then what is shown on a few."""
+    """All cells, in an order that makes a run of use long before it ends.
+
+    What is judged everywhere comes first, problem by problem, then what is shown on a few. Problems
+    that tell less have the second half of their data sets at the very end.
+    """
     problems = problems_of(options.sets)
     pairs = [(problem, each) for problem in problems for each in EVERYWHERE]
     pairs += [(problem, each) for problem in problems for each in shown_for(problem)]
-    return [
-        _cell(problem, contender, block, options)
+    found = [
+        (problem, contender, block)
         for problem, contender in pairs
         if contender.method in options.methods
         for block in blocks_of(n_data_sets(problem, options.simulations), DATA_SETS_PER_CELL)
     ]
+
+    def can_wait(each: tuple[Problem, Contender, tuple[int, int]]) -> bool:
+        problem, contender, (first, _) = each
+        at_once = problem in MAIN_PROBLEMS and contender in EVERYWHERE
+        return first >= options.simulations / 2 and not at_once
+
+    return [_cell(*each, options) for each in sorted(found, key=can_wait)]
 
 
 def n_data_sets(problem: Problem, simulations: int) -> int:
