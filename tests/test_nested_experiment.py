@@ -103,12 +103,18 @@ def test_the_truths_are_those_that_were_asked_for():
 @needs_data
 def test_what_matters_most_is_run_first_and_large_sets_have_half_as_many_data_sets():
     cells = nested_cells(EXPERIMENT.whole)
+    assert len({c.name for c in cells}) == len(cells)
     everywhere = [c for c in cells if RAW in c.settings["variants"]]
     problems = dict.fromkeys((c.settings["set"], c.settings["truth"]) for c in everywhere)
     assert list(problems) == [(p.set, p.truth) for p in PROBLEMS]
-    assert [c.name for c in cells[: len(everywhere)]] == [c.name for c in everywhere]
-    assert len({c.name for c in cells}) == len(cells)
-    last = {c.settings["set"]: c.settings["simulations"][1] for c in everywhere}
+    main = [(name, "random_forest") for name in SMALL]
+    first = cells[: 5 * 3 * 4]  # sets, contenders, blocks
+    assert {(c.settings["set"], c.settings["truth"]) for c in first} == set(main)
+    assert all(c in everywhere for c in first)
+    last = {}
+    for c in everywhere:
+        _, stop = c.settings["simulations"]
+        last[c.settings["set"]] = max(stop, last.get(c.settings["set"], 0))
     assert last == {name: 20 if name.endswith("-1000") else 40 for name in SETS}
     assert n_data_sets(Problem("naval-1000", "random_forest"), 5) == 3
 
@@ -328,7 +334,7 @@ def row_of(variant=SAID[AUTO], **changes):
     row = {
         "set": "boston", "condition": "random_forest", "method": "BDE", "variant": variant,
         "kind": "confidence", "confidence_level": 0.8, "brier": 0.015, "brier_se": 0.001,
-        "coverage": 0.83, "coverage_se": 0.01, "to_raw_bde": 1.1,
+        "coverage": 0.83, "coverage_se": 0.01, "to_raw_bde": 1.1, "simulations": 40,
     }  # fmt: skip
     return {**row, **changes}
 
@@ -345,7 +351,7 @@ def judged_by(*rows, cost=25.0):
 def test_demands_hold_at_their_very_bounds():
     found = judged_by(row_of(), RAW_ROW, NB_ROW)
     assert len(found) == 6
-    assert [each.verdict for each in found] == ["holds in all 1 comparisons"] * 6
+    assert [each.verdict for each in found] == ["holds, 1 of 1 comparisons are as asked"] * 6
     assert all(each.exceptions == "" for each in found)
 
 
@@ -379,7 +385,8 @@ def test_demands_hold_at_their_very_bounds():
 )
 def test_a_demand_fails_beyond_its_bound_and_says_where(place, rows, cost, exceptions):
     found = judged_by(*rows, cost=cost)[place]
-    assert found.verdict.startswith("fails in 1 of")
+    n = len(found.checks)
+    assert found.verdict == f"fails, {n - 1} of {n} comparisons are as asked"
     assert found.exceptions == exceptions
 
 
@@ -387,6 +394,11 @@ def test_width_is_judged_only_where_raw_intervals_were_honest():
     wide = row_of(to_raw_bde=3.0)
     assert judged_by(wide, {**RAW_ROW, "coverage": 0.779})[4].verdict == "nothing to judge yet"
     assert judged_by(wide, {**RAW_ROW, "coverage": 0.99})[4].exceptions
+
+
+def test_contenders_with_other_numbers_of_data_sets_are_not_compared():
+    found = judged_by(row_of(), {**RAW_ROW, "simulations": 30}, NB_ROW)
+    assert [len(each.checks) for each in found] == [1, 1, 0, 1, 0, 1]
 
 
 def test_demands_are_of_the_default_alone_and_small_sets_have_their_own():
@@ -403,7 +415,7 @@ def test_demands_are_of_the_default_alone_and_small_sets_have_their_own():
 
 def test_a_demand_in_words():
     demand = Demand("low", [Check("a", "1", holds=True), Check("b", "2", holds=False)])
-    assert str(demand) == "- low: **fails in 1 of 2 comparisons** (b: 2)."
+    assert str(demand) == "- low: **fails, 1 of 2 comparisons are as asked** (b: 2)."
     assert str(Demand("low", [])) == "- low: **nothing to judge yet**."
 
 
@@ -436,7 +448,7 @@ def test_every_question_has_its_table_and_the_truths_their_figure(made_up):
 def test_the_words_have_the_verdict(made_up):
     words = EXPERIMENT.findings(made_up).words
     assert "- 80 % confidence intervals cover, from truth to truth: raw BDE" in words
-    assert "- cost at most 25 raw fits: **holds in all 1 comparisons**." in words
+    assert "- cost at most 25 raw fits: **holds, 1 of 1 comparisons are as asked**." in words
 
 
 def test_settings_are_json_and_name_the_default_number_of_simulations():

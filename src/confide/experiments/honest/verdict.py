@@ -55,10 +55,8 @@ class Demand:
         """In words."""
         if not self.checks:
             return "nothing to judge yet"
-        failed = [check for check in self.checks if not check.holds]
-        if not failed:
-            return f"holds in all {len(self.checks)} comparisons"
-        return f"fails in {len(failed)} of {len(self.checks)} comparisons"
+        n, n_held = len(self.checks), sum(check.holds for check in self.checks)
+        return f"{'holds' if n_held == n else 'fails'}, {n_held} of {n} comparisons are as asked"
 
     @property
     def exceptions(self) -> str:
@@ -151,8 +149,9 @@ def _rows(numbers: "pd.DataFrame") -> list[Numbers]:
 
 
 def _beside(ours: "pd.DataFrame", others: "pd.DataFrame") -> Iterator[tuple[Numbers, Numbers]]:
-    """Rows of the same problem."""
-    of_problem = {(row["set"], row["condition"]): row for row in _rows(others)}
+    """Rows of the same problem and number of data sets: fewer have a larger share of chance."""
+    keys = ("set", "condition", "simulations")
+    of_problem = {tuple(row[key] for key in keys): row for row in _rows(others)}
     for row in _rows(ours):
-        if (row["set"], row["condition"]) in of_problem:
-            yield row, of_problem[row["set"], row["condition"]]
+        if (other := of_problem.get(tuple(row[key] for key in keys))) is not None:
+            yield row, other
