@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
@@ -39,6 +39,7 @@ from confide.progress import progress_bar, rescaled
 from confide.randomness import key_from
 from confide.uncertainty import Calibration
 
+Row = Float64[np.ndarray, " row"]
 # Targets (networks x rows) in one batch of many fits: some tens of megabytes.
 TARGETS_PER_BATCH = 8_000_000
 
@@ -57,9 +58,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
     calibration_: Calibration | None = None
     training_table_: TrainingTable | None = None
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> "EnsembleRegressor":
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Trains the ensemble.
 
         Args:
@@ -96,7 +95,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         random_states: Sequence[int],
         *,
         progress: Progress | None = None,
-    ) -> "Iterator[EnsembleRegressor]":
+    ) -> Iterator[Self]:
         """Fits to many data sets with the same inputs, all in one batch on all cores.
 
         For simulations: far faster than a loop of fits. The numbers of a data set depend on its
@@ -153,12 +152,13 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
             for seed, fitted in zip(random_states[batch], fits, strict=True):
                 yield clone(self).set_params(random_state=seed).adopt(checked, fitted, novelty)
 
-    def predict(
-        self, X: ArrayLike, return_std: bool = False
-    ) -> (
-        Float64[np.ndarray, " row"]
-        | tuple[Float64[np.ndarray, " row"], Float64[np.ndarray, " row"]]
-    ):
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[False] = ...) -> Row: ...
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Row, Row]: ...
+    @overload
+    def predict(self, X: ArrayLike, return_std: bool) -> Row | tuple[Row, Row]: ...
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Row | tuple[Row, Row]:
         """The predicted mean of each row.
 
         Args:
@@ -214,7 +214,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         """
         return self._prediction(X, with_novelty=True)
 
-    def calibrate(self, X_cal: ArrayLike, y_cal: ArrayLike) -> "EnsembleRegressor":
+    def calibrate(self, X_cal: ArrayLike, y_cal: ArrayLike) -> Self:
         """Calibrates the prediction intervals on rows that were kept back from `fit`.
 
         From then on a prediction interval of level 0.9 holds a new observation with a probability
@@ -284,9 +284,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "fitted_")
         save_estimator(self, path)
 
-    def adopt(
-        self, checked: "EnsembleRegressor", fitted: Any, novelty: Novelty
-    ) -> "EnsembleRegressor":
+    def adopt(self, checked: "EnsembleRegressor", fitted: Any, novelty: Novelty) -> Self:
         """All that a fit leaves, in one go: one that fails half-way changes nothing."""
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(checked, name):

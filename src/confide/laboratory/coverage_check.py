@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
 from confide.errors import NoSuchIntervalError
@@ -60,6 +59,8 @@ def coverage_check(
     Returns:
         The report: print it, or see its `verdict`, `to_frame()` and `plot()`.
     """
+    from sklearn.model_selection import train_test_split  # here, because it takes a while
+
     estimators = _named(estimator)
     levels = [checked_level(level) for level in np.atleast_1d(confidence_levels).tolist()]
     if not levels:

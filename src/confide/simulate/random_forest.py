@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.base import RegressorMixin
 
 from confide.simulate.noise import GAUSSIAN, NoiseLaw
 from confide.simulate.truth import Row, Table, Truth
@@ -18,14 +18,15 @@ class RandomForestTruth(Truth):
     another law of the noise with that mean and variance.
     """
 
-    mean_forest: RandomForestRegressor
-    variance_forest: RandomForestRegressor
+    mean_forest: RegressorMixin
+    variance_forest: RegressorMixin
 
     @classmethod
     def from_data(cls, X: Table, y: Row, *, noise: NoiseLaw = GAUSSIAN) -> "RandomForestTruth":
         """The forests of the published runs: 100 trees of depth 3, seed 2, all rows."""
+        from sklearn.ensemble import RandomForestRegressor  # here, because it takes a while
 
-        def forest(target: Row) -> RandomForestRegressor:
+        def forest(target: Row) -> RegressorMixin:
             return RandomForestRegressor(100, max_depth=3, random_state=2).fit(X, target)
 
         mean_forest = forest(y)
