@@ -15,7 +15,9 @@ from comparison.answers import CENTRAL_LEVELS, Answers, Predict, between_bounds
 
 def network(X: np.ndarray, y: np.ndarray, *, seed: int) -> Predict:
     """Around a network of the size and the schedule of confide's members."""
-    mlp = MLPRegressor((40, 30, 20), batch_size=32, max_iter=80, random_state=seed)
+    mlp = MLPRegressor(
+        hidden_layer_sizes=(40, 30, 20), batch_size=32, max_iter=80, random_state=seed
+    )
     scaled = make_pipeline(StandardScaler(), mlp)
     return around(TransformedTargetRegressor(scaled, transformer=StandardScaler()), X, y, seed)
 
