@@ -334,11 +334,13 @@ def test_nothing_finished_is_an_error():
 
 def test_the_choice_follows_the_numbers(known):
     ours, theirs = choice(frame_of(known))
-    assert "held by confide BDE 67 % and 67 %" in ours
-    assert "NGBoost have none" in ours
+    assert "by confide BDE 67 % and 67 % (" in ours
     assert "your data are like boston, where one of its ensembles has a lower CRPS" in ours
+    assert "on yacht some peer has a lower CRPS than all of its ensembles" in ours
     assert "your data are like yacht, where its CRPS is lower than that of all" in theirs
-    assert "a first fit counts: it takes 0.25 of BDE's" in theirs
+    assert "on boston one of confide's ensembles has a lower CRPS" in theirs
+    assert "it has no confidence interval" in theirs
+    assert "or when time of a first fit counts (0.25 of BDE's)" in theirs
     assert "memory" not in theirs
 
 
@@ -347,9 +349,11 @@ def test_a_peer_for_which_nothing_speaks_is_said_to_be_so(known):
         for data in ("yacht", "boston"):
             known[cell("ngboost", data, repeat)] = line(0.4 + 0.011 * repeat, fit=2.0, picp=0.5)
     ours, theirs = choice(frame_of(known))
-    assert theirs == "**NGBoost**: no measure here speaks for it against confide."
-    assert "boston, yacht" in ours
-    assert "off by 0.0 points at 95 %" in ours
+    assert theirs.startswith("**NGBoost**: no measure here speaks for it. But on boston, yacht one")
+    assert "not when time of a first fit counts (2 of BDE's)" in theirs
+    assert "confide BDE are off by 0.0 points" in ours
+    assert "NGBoost by 45.0" in ours
+    assert "some peer" not in ours
 
 
 def test_a_peer_whose_confidence_intervals_are_nearer_is_said_to_be_so(known):
@@ -357,5 +361,11 @@ def test_a_peer_whose_confidence_intervals_are_nearer_is_said_to_be_so(known):
         known[cell("gp", "friedman1", repeat)] = line(0.2, held="1111" if repeat else "0111")
         known[cell("gp", "yacht", repeat)] = line(0.3 + 0.011 * repeat)
     ours, _, of_gp = choice(frame_of(known))
-    assert "its pointwise coverage is nearest to the level" in of_gp
+    assert "pointwise coverage is nearer to its level" in of_gp
     assert ours.index("Gaussian process 92 %") < ours.index("confide BDE 67 %")
+
+
+def test_without_confide_nothing_is_chosen(known):
+    alone = {cell: line for cell, line in known.items() if cell.contender == "ngboost"}
+    (said,) = choice(frame_of(alone))
+    assert said == "Nothing can be said without confide BDE on one of the tables."

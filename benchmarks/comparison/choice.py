@@ -1,8 +1,8 @@
 """Who is the right choice when: sentences that the numbers decide.
 
-Nothing here is written beforehand but the questions. A contender is spoken for by the data sets on
-which its CRPS is lower than confide's by more than chance, by intervals nearer to their level, by
-time and memory, and confide by the same measures and by its confidence intervals.
+Nothing is written beforehand but the questions. Confide and each peer are spoken for, and against,
+by the tables on which one's CRPS is lower than that of all of the others by more than chance, by
+prediction intervals nearer to their level, by confidence intervals, and by time and memory.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,130 +18,125 @@ from .summary import difference, means, pointwise
 CLEARLY = 1.5
 """A ratio of times or memory that is worth a word."""
 
+POINTS = 1.0
+"""A difference in coverage that is worth a word."""
+
+COSTS = {
+    "fit": "time of a first fit counts ({} of BDE's)",
+    "fit_again": "time of fits in a running process counts ({} of BDE's)",
+    "memory": "memory counts ({} of BDE's)",
+}
+
 
 def choice(frame: pd.DataFrame) -> list[str]:
     """Markdown paragraphs: confide first, then each peer."""
     real = frame[[not DATA[name].simulated for name in frame["data"]]]
-    there = list(dict.fromkeys(frame["contender"]))
-    if REFERENCE not in there or real.empty:
+    there = [name for name in CONTENDERS if name in set(frame["contender"])]
+    if REFERENCE not in set(real["contender"]):
         return [f"Nothing can be said without {CONTENDERS[REFERENCE].label} on one of the tables."]
     peers = [name for name in there if not CONTENDERS[name].is_confide]
     ours = [name for name in there if CONTENDERS[name].is_confide]
-    return [
-        f"**Choose confide when** {_joined(_for_confide(frame, real, ours, peers))}.",
-        *(
-            f"**Choose {CONTENDERS[peer].label} when** {_joined(reasons)}."
-            if (reasons := _for_peer(frame, real, peer, ours))
-            else f"**{CONTENDERS[peer].label}**: no measure here speaks for it against confide."
-            for peer in peers
-        ),
-    ]
+    said = [_said("confide", *_of_confide(frame, real, ours, peers))]
+    return [*said, *(_said(CONTENDERS[p].label, *_of_peer(frame, real, p, ours)) for p in peers)]
 
 
-def _for_confide(
+def _said(name: str, reasons: Sequence[str], objections: Sequence[str]) -> str:
+    words = (
+        f"**Choose {name} when** {'; or when '.join(reasons)}."
+        if reasons
+        else f"**{name}**: no measure here speaks for it."
+    )
+    return f"{words} But {'; '.join(objections)}." if objections else words
+
+
+def _of_confide(
     frame: pd.DataFrame, real: pd.DataFrame, ours: Sequence[str], peers: Sequence[str]
-) -> list[str]:
-    reasons = [_confidence_intervals(frame)]
-    won = [
-        data
-        for data in dict.fromkeys(real["data"])
-        if any(all(_beats(real, data, one, peer) for peer in peers) for one in ours)
-    ]
-    if peers:
+) -> tuple[list[str], list[str]]:
+    reasons, objections = [_confidence_intervals(frame)], []
+    if won := [data for data in _tables(real) if any(_wins(real, data, o, peers) for o in ours)]:
         reasons.append(
             f"your data are like {_names(won)}, where one of its ensembles has a lower CRPS than "
             "every peer"
-            if won
-            else "you can do without the lowest CRPS: on no table has it a lower one than every "
-            "peer by more than chance"
         )
-    return [*reasons, *_coverage(real, ours, peers, "one of its ensembles")]
+    reasons += _coverage(real, ours, peers)
+    if lost := [data for data in _tables(real) if any(_wins(real, data, p, ours) for p in peers)]:
+        objections.append(f"on {_names(lost)} some peer has a lower CRPS than all of its ensembles")
+    return reasons, objections
 
 
-def _for_peer(frame: pd.DataFrame, real: pd.DataFrame, peer: str, ours: Sequence[str]) -> list[str]:
-    reasons = []
-    won = [
-        data
-        for data in dict.fromkeys(real["data"])
-        if all(_beats(real, data, peer, one) for one in ours)
-    ]
-    if won:
+def _of_peer(
+    frame: pd.DataFrame, real: pd.DataFrame, peer: str, ours: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    reasons, objections = [], []
+    if won := [data for data in _tables(real) if _wins(real, data, peer, ours)]:
         reasons.append(
             f"your data are like {_names(won)}, where its CRPS is lower than that of all of "
             "confide's ensembles"
         )
-    reasons += _coverage(real, [peer], ours, "it")
-    if nearer := _nearer_confidence(frame, peer, ours):
-        reasons.append(nearer)
-    for cost, words in (
-        ("fit", "time of a first fit counts: it takes {} of BDE's"),
-        ("fit_again", "time of fits in a running process counts: they take {} of BDE's"),
-        ("memory", "memory counts: it takes {} of BDE's"),
-    ):
+    if lost := [data for data in _tables(real) if any(_wins(real, data, o, [peer]) for o in ours)]:
+        objections.append(f"on {_names(lost)} one of confide's ensembles has a lower CRPS")
+    reasons += _coverage(real, [peer], ours)
+    reasons += _nearer_confidence(frame, peer, ours)
+    if not CONTENDERS[peer].confidence:
+        objections.append("it has no confidence interval for the true function")
+    for cost, words in COSTS.items():
         ratio = _median_ratio(real, peer, cost)
         if ratio < 1 / CLEARLY:
             reasons.append(words.format(f"{ratio:.2g}"))
-    return reasons
+        elif ratio > CLEARLY:
+            objections.append(f"not when {words.format(f'{ratio:.2g}')}")
+    return reasons, objections
 
 
 def _confidence_intervals(frame: pd.DataFrame) -> str:
     """How those that have one cover the true function."""
     with_one = frame[frame["held_80"].notna()]
+    wanted = "you want a confidence interval for the true function"
     if with_one.empty:
-        return "you want a confidence interval for the true function (not measured in this run)"
+        return f"{wanted} (not measured in this run)"
     found = []
     for name in dict.fromkeys(with_one["contender"]):
-        rows = with_one[with_one["contender"] == name]
+        of_truths = with_one[with_one["contender"] == name].groupby("data")
         cover = " and ".join(
-            f"{100 * rows.groupby('data')[f'coverage_{100 * level:g}'].mean().mean():.0f} %"
+            f"{100 * of_truths[f'coverage_{100 * level:g}'].mean().mean():.0f} %"
             for level in LEVELS
         )
         found.append((_brier(frame, name), f"{CONTENDERS[name].label} {cover}"))
     levels = " and ".join(f"{100 * level:g} %" for level in LEVELS)
-    without = [
-        CONTENDERS[name].label
-        for name in dict.fromkeys(frame["contender"])
-        if not CONTENDERS[name].confidence
-    ]
-    words = (
-        f"you want a confidence interval for the true function: at {levels}, averaged over the "
-        "simulated truths, the function is held by "
-        f"{', '.join(text for _, text in sorted(found, key=lambda each: each[0]))} (nearest to "
-        "their level row by row first)"
+    return (
+        f"{wanted}: at {levels} it is held, on average over the simulated truths, by "
+        f"{', '.join(text for _, text in sorted(found))} (nearest to the level row by row first)"
     )
-    return f"{words}; {', '.join(without)} have none" if without else words
 
 
-def _nearer_confidence(frame: pd.DataFrame, peer: str, ours: Iterable[str]) -> str | None:
+def _nearer_confidence(frame: pd.DataFrame, peer: str, ours: Iterable[str]) -> list[str]:
     own, best = _brier(frame, peer), min((_brier(frame, one) for one in ours), default=np.inf)
     if not own < best < np.inf:
-        return None
-    return (
-        "you want a confidence interval for the true function: its pointwise coverage is nearest "
-        f"to the level (Brier score at 80 % {own:.3f}, confide's best {best:.3f})"
-    )
+        return []
+    words = "you want a confidence interval for the true function: pointwise coverage is nearer"
+    return [f"{words} to its level (Brier score at 80 % {own:.3f}, confide's best {best:.3f})"]
 
 
 def _brier(frame: pd.DataFrame, contender: str) -> float:
     """The mean over truths at 80 %; infinite where there are no confidence intervals."""
-    scores = [pointwise(frame, data, contender, LEVELS[0]) for data in dict.fromkeys(frame["data"])]
+    scores = [pointwise(frame, data, contender, LEVELS[0]) for data in _tables(frame)]
     known = [score.brier for score in scores if score is not None]
     return float(np.mean(known)) if known else np.inf
 
 
-def _coverage(
-    real: pd.DataFrame, some: Sequence[str], others: Sequence[str], who: str
-) -> list[str]:
+def _coverage(real: pd.DataFrame, some: Sequence[str], others: Sequence[str]) -> list[str]:
     """Whether prediction intervals of some are nearer to their level than those of all others."""
     off = {name: _points_off(real, name) for name in (*some, *others)}
-    best = min(some, key=lambda name: off[name])
-    if not others or off[best] >= min(off[name] for name in others):
+    best, rival = (min(names, key=off.__getitem__, default=None) for names in (some, others))
+    if best is None or rival is None or not off[best] < off[rival] - POINTS:
         return []
-    named = "" if len(some) == 1 else f" ({CONTENDERS[best].label})"
-    rest = min(others, key=lambda name: off[name])
-    words = "prediction intervals must hold what they promise on average"
-    found = f"{who}{named} is off by {off[best]:.1f} points at 95 %, in the mean over tables"
-    return [f"{words}: {found}, {CONTENDERS[rest].label} by {off[rest]:.1f}"]
+    return [
+        (
+            f"prediction intervals must hold what they promise on average: at 95 % those of "
+            f"{CONTENDERS[best].label} are off by {off[best]:.1f} points in the mean over tables, "
+            f"those of {CONTENDERS[rival].label} by {off[rival]:.1f}"
+        )
+    ]
 
 
 def _points_off(real: pd.DataFrame, contender: str) -> float:
@@ -149,20 +144,23 @@ def _points_off(real: pd.DataFrame, contender: str) -> float:
     return float(100 * (rows["picp_95"] - 0.95).abs().mean())
 
 
-def _beats(frame: pd.DataFrame, data: str, one: str, other: str) -> bool:
-    found = difference(frame, data, one, other, "crps")
-    return found is not None and found.matters and found.mean < 0
+def _wins(real: pd.DataFrame, data: str, one: str, others: Sequence[str]) -> bool:
+    """Whether its CRPS is lower than that of each of some others by more than chance."""
+    found = [difference(real, data, one, other, "crps") for other in others]
+    return bool(found) and all(
+        each is not None and each.matters and each.mean < 0 for each in found
+    )
 
 
 def _median_ratio(real: pd.DataFrame, contender: str, cost: str) -> float:
-    """Of a cost to that of the reference, the median over data sets."""
+    """Of a cost to that of the reference, the median over tables; nan without one in common."""
     of = means(real, [cost]).pivot_table(index="data", columns="contender", values=cost)
-    return float((of[contender] / of[REFERENCE]).median())
+    return float((of[contender] / of[REFERENCE]).median()) if contender in of else np.nan
+
+
+def _tables(frame: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(frame["data"]))
 
 
 def _names(data: Iterable[str]) -> str:
     return ", ".join(DATA[name].label for name in data)
-
-
-def _joined(reasons: Sequence[str]) -> str:
-    return ("; or when " if len(reasons) > 1 else "").join(reasons)
