@@ -17,7 +17,8 @@ def fit(X: np.ndarray, y: np.ndarray) -> confide.BootstrappedDeepEnsembleRegress
     confide.enable_compilation_cache()
     model = confide.BootstrappedDeepEnsembleRegressor(n_members=5, random_state=0).fit(X, y)
     assert_type(model, confide.BootstrappedDeepEnsembleRegressor)
-    return assert_type(model.calibrate(X, y), confide.BootstrappedDeepEnsembleRegressor)
+    assert_type(model.calibrate(X, y), confide.BootstrappedDeepEnsembleRegressor)
+    return assert_type(model.calibrate_confidence(X, y), confide.BootstrappedDeepEnsembleRegressor)
 
 
 def rivals() -> Sequence[str]:

@@ -177,7 +177,7 @@ def test_many_fits_are_the_methods_own_and_carry_their_seed(estimator_class, dat
 def test_batches_of_many_fits_do_not_change_the_numbers(monkeypatch, data, targets):
     model = confide.DeepEnsembleRegressor(**SMALL)
     at_once = [fitted.predict(data[0]) for fitted in model.fit_many(data[0], targets, [5, 6, 7])]
-    monkeypatch.setattr("confide.estimators.base.TARGETS_PER_BATCH", 1)
+    monkeypatch.setattr("confide.methods.batches.TARGETS_PER_BATCH", 1)
     one_by_one = [fitted.predict(data[0]) for fitted in model.fit_many(data[0], targets, [5, 6, 7])]
     np.testing.assert_array_equal(at_once, one_by_one)
 

@@ -22,3 +22,9 @@ def checked_array(
     if not np.isfinite(array).all():
         raise ValueError(f"array {name!r} holds values that are not finite")
     return array
+
+
+def part(arrays: Arrays, name: str) -> Arrays:
+    """The arrays whose names begin so, without that beginning."""
+    prefix = f"{name}."
+    return {key.removeprefix(prefix): a for key, a in arrays.items() if key.startswith(prefix)}

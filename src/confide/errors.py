@@ -14,6 +14,10 @@ class ModelFileError(ValueError):
     """A file that is not a model this version of confide can read."""
 
 
+class TwinError(ValueError):
+    """A twin of the data that cannot be fitted, simulated or kept."""
+
+
 class TargetError(ValueError):
     """A column that is not there, or that cannot be predicted."""
 
@@ -52,6 +56,10 @@ class WouldOverwriteError(FileExistsError):
 
 class NoRoomError(OSError):
     """The disk is full."""
+
+
+class HonestyWarning(UserWarning):
+    """What a calibration on simulated twins found that a reader should know."""
 
 
 class LeftOutColumnWarning(UserWarning):

@@ -1,6 +1,7 @@
 """The one result object: a prediction with its intervals and its sources of uncertainty."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from confide.errors import NoSuchIntervalError, is_number, nearest
 from confide.explanation import Decay, Explanation, checked_decay
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
-from confide.uncertainty import Calibration, ConformalLaw, Law, LevelLaw
+from confide.uncertainty import Calibration, Law, LevelLaw, PivotLaw, ScoreLaw, SimulatedErrors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,13 +43,15 @@ class Prediction:
             not asked for; intervals of rows with a small one cannot be trusted.
         uncalibrated: the same prediction before its intervals were calibrated, or None where they
             were not.
+        simulated: how far fits to simulated twins were off at these rows, or None where the
+            confidence intervals were not calibrated on them.
     """
 
     mean: Row
     aleatoric_variance: Row | None
     epistemic_variance: Row | None
-    prediction_law: Law | LevelLaw | ConformalLaw
-    confidence_law: Law | None
+    prediction_law: Law | LevelLaw | ScoreLaw
+    confidence_law: Law | PivotLaw | None
     classical_variance: Row | None
     optimisation_variance: Row | None
     n_members: int
@@ -59,6 +62,7 @@ class Prediction:
     )
     novelty: Row | None = None
     uncalibrated: "Prediction | None" = None
+    simulated: SimulatedErrors | None = None
 
     def __len__(self) -> int:
         return len(self.mean)
@@ -84,14 +88,20 @@ class Prediction:
         The root of the total variance; half the width of the prediction interval where the method
         has that and no variances.
         """
-        if isinstance(self.prediction_law, LevelLaw):
-            return self.prediction_law.half_width_at_level
+        law = (self.uncalibrated or self).prediction_law
+        if isinstance(law, LevelLaw):
+            return law.half_width_at_level
         return np.sqrt(self.total_variance)
+
+    def is_calibrated(self, kind: Kind) -> bool:
+        """Whether the intervals of that kind are calibrated, on rows kept back or on twins."""
+        return isinstance(self.law(kind), ScoreLaw)
 
     def calibrated(self, calibration: Calibration) -> "Prediction":
         """The same with calibrated prediction intervals; everything else is as it was."""
-        law = calibration.law(self.prediction_law.location, self.scale)
-        return replace(self, prediction_law=law, uncalibrated=self)
+        raw = self.uncalibrated or self
+        law = calibration.law(raw.prediction_law.location, self.scale)
+        return replace(self, prediction_law=law, uncalibrated=raw)
 
     @property
     def sources(self) -> dict[str, Row]:
@@ -167,7 +177,7 @@ class Prediction:
         half_width = law.half_width(checked_level(confidence_level))
         return np.stack([law.location - half_width, law.location + half_width], axis=-1)
 
-    def law(self, kind: Kind) -> Law | LevelLaw | ConformalLaw:
+    def law(self, kind: Kind) -> Law | LevelLaw | ScoreLaw:
         """The law behind the interval of the named kind."""
         if kind == "prediction":
             return self.prediction_law
@@ -238,8 +248,8 @@ class Prediction:
 
         `mean_se` and `mean_ci_*` are about the true function, `obs_ci_*` about a new observation.
         What the method does not estimate has no column. `novelty` is the p-value of a row's being
-        like the training data. Where `obs_ci_*` are calibrated, the last two columns have the
-        method's own prediction interval, if it has one at that level.
+        like the training data. Where `mean_ci_*` or `obs_ci_*` are calibrated, the last columns
+        have the method's own interval, if it has one at that level.
         """
         import pandas as pd  # here, because importing it takes longer than all of confide
 
@@ -257,8 +267,22 @@ class Prediction:
         if self.novelty is not None:
             columns["novelty"] = self.novelty
         if self.uncalibrated is not None:
-            columns |= _uncalibrated_columns(self.uncalibrated, confidence_level)
+            columns |= self._uncalibrated_columns(confidence_level)
         return pd.DataFrame(columns)
+
+    def _uncalibrated_columns(self, confidence_level: float) -> dict[str, Row]:
+        """The method's own intervals, of the kinds that were calibrated, if it has that level."""
+        assert self.uncalibrated is not None  # noqa: S101
+        columns = {}
+        kinds: tuple[tuple[str, Kind], ...] = (("mean", "confidence"), ("obs", "prediction"))
+        for name, kind in kinds:
+            with suppress(NoSuchIntervalError):
+                if not self.is_calibrated(kind):
+                    continue
+                lower, upper = self.uncalibrated.interval(kind, confidence_level).T
+                columns[f"{name}_ci_lower_uncalibrated"] = lower
+                columns[f"{name}_ci_upper_uncalibrated"] = upper
+        return columns
 
 
 def checked_targets(y: ArrayLike, n_rows: int) -> Row:
@@ -312,12 +336,3 @@ def checked_probability(probability: object) -> float:
             "[0.05, 0.5, 0.95]."
         )
     return float(probability)
-
-
-def _uncalibrated_columns(prediction: Prediction, confidence_level: float) -> dict[str, Row]:
-    """The method's own prediction interval, if it has one at that level."""
-    try:
-        lower, upper = prediction.prediction_interval(confidence_level).T
-    except NoSuchIntervalError:
-        return {}
-    return {"obs_ci_lower_uncalibrated": lower, "obs_ci_upper_uncalibrated": upper}

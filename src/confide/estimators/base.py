@@ -2,11 +2,12 @@
 
 import inspect
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from types import ModuleType
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
@@ -15,6 +16,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from confide.encoding import Encoder
+from confide.errors import HonestyWarning
 from confide.estimators.training_table import TrainingTable
 from confide.estimators.validation import (
     checked_training_data,
@@ -23,8 +25,8 @@ from confide.estimators.validation import (
     refuse_targets_that_cannot_be_learnt,
 )
 from confide.fingerprints import fingerprints, identities
-from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress, TrainingDivergedError
-from confide.learners.blocks import slices
+from confide.learners import Progress
+from confide.methods.batches import fit_batches
 from confide.methods.epochs import (
     FALLBACK,
     EpochChoice,
@@ -36,12 +38,15 @@ from confide.methods.epochs import (
 from confide.novelty import Novelty
 from confide.prediction import Kind, Prediction, checked_targets
 from confide.progress import progress_bar, rescaled
-from confide.randomness import key_from
+from confide.randomness import key_from, split_on_host
+from confide.standardise import Standardiser
 from confide.uncertainty import Calibration
 
+if TYPE_CHECKING:
+    from confide.honest import ConfidenceCalibration
+    from confide.simulate import Truth
+
 Row = Float64[np.ndarray, " row"]
-# Targets (networks x rows) in one batch of many fits: some tens of megabytes.
-TARGETS_PER_BATCH = 8_000_000
 
 
 class EnsembleRegressor(RegressorMixin, BaseEstimator):
@@ -56,6 +61,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
     epochs_: EpochChoice | None = None
     novelty_: Novelty | None = None
     calibration_: Calibration | None = None
+    confidence_calibration_: "ConfidenceCalibration | None" = None
     training_table_: TrainingTable | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -128,29 +134,13 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         key = key_from(random_states[0])
         settings = self._with_epochs(checked, settings, key, X, targets[0], None)
         progress = rescaled(progress, self.method.member_epochs(settings), expected)
+        keys = [key_from(seed) for seed in random_states]
+        fits = fit_batches(self.method, keys, X, targets, settings, progress=progress)
         novelty = None
-        of_a_set = settings.n_networks * X.shape[0]
-        for batch in slices(len(targets), max(1, TARGETS_PER_BATCH // of_a_set)):
-            try:
-                fits = self.method.fit(
-                    [key_from(seed) for seed in random_states[batch]],
-                    X,
-                    targets[batch],
-                    settings,
-                    members_per_block=MOST_MEMBERS_PER_BLOCK,
-                    progress=progress,
-                )
-            except TrainingDivergedError as error:
-                in_batch = error.member // settings.n_networks % (batch.stop - batch.start)
-                error.add_note(
-                    f"Members are counted over the batch: this one belongs to data set "
-                    f"{batch.start + in_batch}."
-                )
-                raise
+        for seed, fitted in zip(random_states, fits, strict=True):
             # One for all: the inputs are the same.
-            novelty = novelty or Novelty.of_training(X, fits[0].standardiser)
-            for seed, fitted in zip(random_states[batch], fits, strict=True):
-                yield clone(self).set_params(random_state=seed).adopt(checked, fitted, novelty)
+            novelty = novelty or Novelty.of_training(X, fitted.standardiser)
+            yield clone(self).set_params(random_state=seed).adopt(checked, fitted, novelty)
 
     @overload
     def predict(self, X: ArrayLike, return_std: Literal[False] = ...) -> Row: ...
@@ -166,7 +156,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
             return_std: also return the standard deviation of a new observation about the
                 prediction, the root of `Prediction.total_variance`.
         """
-        prediction = self._prediction(X)
+        prediction = self._prediction(X, calibrated=False)
         if return_std:
             return prediction.mean, np.sqrt(prediction.total_variance)
         return prediction.mean
@@ -226,10 +216,10 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         with n of them the coverage that one calibration reaches scatters by about
         sqrt(level * (1 - level) / n).
 
-        Confidence intervals stay as they are. To calibrate them it would take rows where the true
-        function was observed, and it never is: a target is the function plus noise, and how often
-        an interval holds targets does not tell how often it holds the function.
-        `confide.coverage_check` looks at that on a simulated twin of the data.
+        Confidence intervals stay as they are. To calibrate them so it would take rows where the
+        true function was observed, and it never is: a target is the function plus noise, and how
+        often an interval holds targets does not tell how often it holds the function.
+        `calibrate_confidence` does it on simulated twins of the data.
 
         The interval is symmetric about the prediction, so its two bounds together have the level,
         not each by itself: where noise is skewed, `predict_quantiles` is off on either side.
@@ -246,8 +236,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         Returns:
             The estimator itself.
         """
-        prediction = self._prediction(X_cal)
-        raw = prediction if prediction.uncalibrated is None else prediction.uncalibrated
+        raw = self._prediction(X_cal, calibrated=False)
         y = checked_targets(y_cal, len(raw))
         self.calibration_ = Calibration.of(y, raw.prediction_law.location, raw.scale)
         if (table := self.training_table_) is not None:  # other rows than those set aside
@@ -256,8 +245,89 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
             self.training_table_ = replace(table, set_aside=known, n_set_aside=len(y))
         return self
 
-    def _prediction(self, X: ArrayLike, *, with_novelty: bool = False) -> Prediction:
-        """A prediction; novelty, which takes time, for those alone who get to see it."""
+    def calibrate_confidence(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        truth: "str | Truth" = "auto",
+        n_simulations: int = 20,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> Self:
+        """Calibrates the confidence intervals on simulated twins of the training data.
+
+        Networks are biased where the true function is rough, and nothing in one fit shows it. But
+        on data simulated from a known function that resembles yours it shows: this fits the whole
+        procedure to `n_simulations` such data sets, which takes as long as that many fits, and
+        widens (or narrows) the interval of each row as would have been right there. Rows that were
+        never seen are calibrated likewise, at any level. The predicted mean stays as it is.
+
+        How honest the intervals are now depends on how well the twin resembles the unknown
+        function: `confidence_calibration_.account` says what was chosen, what changed, and what to
+        doubt; `print` it. Prediction intervals are calibrated on the twins as well, unless
+        `calibrate` has seen held-out rows, which are better evidence.
+
+        `fit` drops the calibration, another call replaces it, and `save` keeps it.
+        `Prediction.uncalibrated` has the method's own intervals, `Prediction.simulated` what the
+        simulations say of each row. Predictions take `n_simulations` times as long.
+
+        Args:
+            X: the rows of `fit`.
+            y: the targets of `fit`.
+            truth: what to simulate from: "auto" for those of a random forest, gradient boosting
+                and a smooth function that cross-validation cannot tell from the best of them; one
+                of "random_forest", "gradient_boosting", "smooth"; or a truth of your own.
+            n_simulations: simulated data sets, at least 10; with 20 a row's factor is known to
+                about a sixth.
+            random_state: seed of the simulations; None for the estimator's own.
+
+        Returns:
+            The estimator itself.
+
+        Raises:
+            TwinError: a twin cannot be fitted to the data.
+        """
+        from confide.honest import ConfidenceCalibration  # here, because forests take long to load
+
+        check_is_fitted(self, "fitted_")
+        table = checked_X(self, X)
+        targets = checked_targets(y, len(table))
+        self._warn_of_other_rows(table, targets)
+        seed = self.random_state if random_state is None else random_state
+        self.confidence_calibration_ = ConfidenceCalibration.on_twins(
+            split_on_host(key_from(seed), 2)[1],  # the first half of a fit's own is left alone
+            self.method,
+            self.fitted_,
+            np.asarray(table, np.float64),
+            targets,
+            truth=truth,
+            n_simulations=n_simulations,
+            verbose=bool(self.verbose),
+        )
+        for each in self.confidence_calibration_.account.warnings:
+            warnings.warn(each, HonestyWarning, stacklevel=2)
+        return self
+
+    def _warn_of_other_rows(
+        self, X: Float[np.ndarray, "row feature"], y: Float64[np.ndarray, " row"]
+    ) -> None:
+        """The networks remember the mean and the spread of the rows that they were fitted to."""
+        fitted, (given,) = self.fitted_.standardiser, Standardiser.for_each(X, y[None])
+        same = np.allclose(given.x_mean, fitted.x_mean, atol=1e-3 * fitted.x_scale.max()) and (
+            abs(given.y_mean - fitted.y_mean) <= 1e-3 * fitted.y_scale
+        )
+        if not same:
+            warnings.warn(
+                "The rows to calibrate with are not those of `fit`: their means differ. The twins "
+                "then resemble other data than the networks have seen. Pass X and y as to `fit`.",
+                HonestyWarning,
+                stacklevel=3,
+            )
+
+    def _prediction(
+        self, X: ArrayLike, *, with_novelty: bool = False, calibrated: bool = True
+    ) -> Prediction:
+        """A prediction; what takes time is for those alone who get to see it."""
         check_is_fitted(self, "fitted_")
         X = checked_X(self, X)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
@@ -266,6 +336,10 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         if with_novelty and self.novelty_ is not None:
             p_values = self.novelty_.p_values(X, self.fitted_.standardiser)
             prediction = replace(prediction, novelty=p_values)
+        if not calibrated:
+            return prediction
+        if self.confidence_calibration_ is not None:
+            prediction = self.confidence_calibration_.calibrated(prediction, X)
         if self.calibration_ is not None:
             prediction = prediction.calibrated(self.calibration_)
         return prediction
@@ -293,7 +367,8 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
                 delattr(self, name)
         self.fitted_ = fitted
         self.encoder_, self.epochs_, self.novelty_ = checked.encoder_, checked.epochs_, novelty
-        self.calibration_ = self.training_table_ = None  # they were of the networks before
+        # These were of the networks before.
+        self.calibration_ = self.confidence_calibration_ = self.training_table_ = None
         return self
 
     @property

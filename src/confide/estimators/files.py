@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import safetensors
 from safetensors.numpy import save as to_bytes
 
-from confide.arrays import Arrays
+from confide.arrays import Arrays, part
 from confide.atomic import write_atomically
 from confide.encoding import Encoder
 from confide.errors import ModelFileError
@@ -24,6 +24,9 @@ from confide.methods.epochs import AUTO, EpochChoice
 from confide.novelty import Novelty
 from confide.uncertainty import Calibration
 
+if TYPE_CHECKING:
+    from confide.honest import ConfidenceCalibration
+
 FORMAT = "confide model"
 FORMAT_VERSION = 2
 # What a fit may leave beside the networks, each kept under its name.
@@ -34,6 +37,8 @@ ATTACHMENTS: dict[str, type[Attachment]] = {
     "novelty": Novelty,
     "training_table": TrainingTable,
 }
+# It is made of fits like the model's own, so it is read after that and checked against it.
+ON_TWINS = "confidence_calibration"
 
 
 def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -> None:
@@ -54,6 +59,9 @@ def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -
         if (attachment := getattr(estimator, f"{name}_", None)) is not None:
             header["attachments"][name], its_arrays = attachment.to_file()
             arrays |= {f"{name}.{key}": array for key, array in its_arrays.items()}
+    if (on_twins := estimator.confidence_calibration_) is not None:
+        header["attachments"][ON_TWINS], its_arrays = on_twins.to_file()
+        arrays |= {f"{ON_TWINS}.{key}": array for key, array in its_arrays.items()}
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header["sha256"] = _checksum(header, contiguous)
     write_atomically(Path(path), to_bytes(contiguous, {"header": json.dumps(header)}))
@@ -80,6 +88,7 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
         estimator.fitted_ = estimator.method.from_arrays(
             arrays, estimator.settings(), _n_encoded(estimator, header)
         )
+        estimator.confidence_calibration_ = _on_twins(header, arrays, estimator)
         _restore_auto_epochs(estimator)
         _refuse_foreign_novelty(estimator)
         _refuse_altered(header, arrays)
@@ -132,15 +141,27 @@ def _checked_header(path: Path, text: str) -> dict[str, Any]:
 def _attachments(header: dict[str, Any], arrays: Arrays) -> Iterator[tuple[str, Attachment]]:
     said = header["attachments"]
     for name in said:
-        if name not in ATTACHMENTS:
+        if name not in (*ATTACHMENTS, ON_TWINS):
             raise ValueError(f"it has an unknown part {str(name)[:40]!r}")
     for name, kind in ATTACHMENTS.items():
         if name in said:
-            prefix = f"{name}."
-            its_arrays = {
-                k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)
-            }
-            yield name, kind.from_file(said[name], its_arrays)
+            yield name, kind.from_file(said[name], part(arrays, name))
+
+
+def _on_twins(
+    header: dict[str, Any], arrays: Arrays, estimator: EnsembleRegressor
+) -> "ConfidenceCalibration | None":
+    if ON_TWINS not in header["attachments"]:
+        return None
+    from confide.honest import ConfidenceCalibration
+
+    return ConfidenceCalibration.from_file(
+        header["attachments"][ON_TWINS],
+        part(arrays, ON_TWINS),
+        estimator.method,
+        estimator.fitted_.settings,
+        _n_encoded(estimator, header),
+    )
 
 
 def _restore_auto_epochs(estimator: EnsembleRegressor) -> None:

@@ -1,7 +1,9 @@
 """Simulated truths: data whose true function and noise are known.
 
 Read `truth.py` for what a truth is and `noise.py` for the laws its noise may have. A truth is a
-formula (`analytic.py`), or fitted to a real data set (`random_forest.py`, `network.py`).
+formula (`analytic.py`), or fitted to a real data set (`random_forest.py`, `network.py`,
+`gradient_boosting.py`). `choice.py` finds the twin of a data set whose truth nobody knows, which a
+model file can keep (`fitted_twin.py`).
 """
 
 from confide.simulate.analytic import (
@@ -15,6 +17,10 @@ from confide.simulate.analytic import (
     Ishigami,
     Sine,
 )
+from confide.simulate.candidates import CANDIDATES
+from confide.simulate.choice import Candidate, fitted_twins
+from confide.simulate.fitted_twin import FittedTwin
+from confide.simulate.gradient_boosting import GradientBoostingTruth
 from confide.simulate.network import NetworkTruth
 from confide.simulate.noise import (
     GAUSSIAN,
@@ -22,6 +28,7 @@ from confide.simulate.noise import (
     CentredGamma,
     Gaussian,
     NoiseLaw,
+    Residuals,
     StudentT3,
 )
 from confide.simulate.random_forest import RandomForestTruth
@@ -30,22 +37,28 @@ from confide.simulate.twins import TWINS
 
 __all__ = [
     "ANALYTIC_TRUTHS",
+    "CANDIDATES",
     "GAUSSIAN",
     "NOISE_LAWS",
     "TWINS",
     "AnalyticTruth",
     "Borehole",
     "Branin",
+    "Candidate",
     "CentredGamma",
+    "FittedTwin",
     "Friedman1",
     "Friedman2",
     "Friedman3",
     "Gaussian",
+    "GradientBoostingTruth",
     "Ishigami",
     "NetworkTruth",
     "NoiseLaw",
     "RandomForestTruth",
+    "Residuals",
     "Sine",
     "StudentT3",
     "Truth",
+    "fitted_twins",
 ]

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confide.estimators import DeepEnsembleRegressor
+from confide.methods import deep_ensemble
+from confide.randomness import key_from
 from confide.simulate.noise import GAUSSIAN, NoiseLaw
 from confide.simulate.truth import Row, Table, Truth
 
@@ -18,7 +19,7 @@ class NetworkTruth(Truth):
     that mean and variance.
     """
 
-    network: DeepEnsembleRegressor
+    network: deep_ensemble.Fitted
 
     @classmethod
     def from_data(
@@ -28,18 +29,17 @@ class NetworkTruth(Truth):
 
         The rest of its training is that of the networks under test.
         """
-        network = DeepEnsembleRegressor(
-            n_members=1,
-            hidden_layer_sizes=(40, 30, 20),
-            max_epochs=40,
-            random_state=random_state,
+        settings = deep_ensemble.Settings(
+            n_members=1, hidden_layer_sizes=(40, 30, 20), max_epochs=40
         )
-        return cls(network.fit(X, y), noise=noise)
+        (network,) = deep_ensemble.fit([key_from(random_state)], X, y[None], settings)
+        return cls(network, noise=noise)
 
     def mean(self, X: Table) -> Row:
         """The true function."""
-        return self.network.get_prediction(X).mean
+        return deep_ensemble.predict(self.network, X).mean
 
     def std(self, X: Table) -> Row:
         """The true standard deviation of the noise."""
-        return np.sqrt(self.network.get_prediction(X).total_variance)  # one network: noise alone
+        prediction = deep_ensemble.predict(self.network, X)
+        return np.sqrt(prediction.total_variance)  # one network: noise alone

@@ -131,6 +131,40 @@ class CentredGamma(NoiseLaw):
         return np.asarray(np.maximum(z - self.smallest, 0.0) / self.scale)
 
 
+@dataclass(frozen=True)
+class Residuals(NoiseLaw):
+    """Noise drawn from residuals, as they are: heavy tails and skewness are the data's own.
+
+    Attributes:
+        sorted_values: standardised residuals, with mean 0 and variance 1.
+    """
+
+    name: ClassVar[str] = "residuals"
+    sorted_values: Float64[np.ndarray, " residual"]
+
+    @classmethod
+    def of(cls, residuals: Float64[np.ndarray, " residual"]) -> "NoiseLaw":
+        """Standardised; the normal law where there are none but zeros."""
+        centred = residuals - residuals.mean()
+        scale = centred.std()
+        return cls(np.sort(centred) / scale) if scale > 0 else GAUSSIAN
+
+    def sample(
+        self, generator: np.random.Generator, shape: int | tuple[int, ...]
+    ) -> Float64[np.ndarray, "..."]:
+        """Independent draws."""
+        return np.asarray(generator.choice(self.sorted_values, shape))
+
+    def cdf(self, z: Values) -> Values:
+        """The share of residuals at or below z."""
+        found = np.searchsorted(self.sorted_values, z, side="right")
+        return np.asarray(found / len(self.sorted_values))
+
+    def survival(self, z: Values) -> Values:
+        """The share of residuals above z."""
+        return 1 - self.cdf(z)
+
+
 GAUSSIAN = Gaussian()
 NOISE_LAWS: Mapping[str, NoiseLaw] = Named(
     "noise law", {law.name: law for law in (GAUSSIAN, StudentT3(), CentredGamma())}

@@ -2,13 +2,13 @@
 
 Read `variances.py` for the three sources of uncertainty, `intervals.py` for what they say about
 the true function and about a new observation, `t_plus_normal.py` for the exact quantiles,
-`conformal.py` for prediction intervals that are calibrated on rows kept back.
+`conformal.py` for prediction intervals that are calibrated on rows kept back, `pivots.py` for
+intervals of both kinds that are calibrated on simulated data.
 """
 
 from confide.uncertainty.conformal import (
     Calibration,
     ConformalLaw,
-    conformal_quantile,
     smallest_calibration_set,
 )
 from confide.uncertainty.intervals import (
@@ -20,6 +20,8 @@ from confide.uncertainty.intervals import (
 )
 from confide.uncertainty.law import Law, NormalMixture
 from confide.uncertainty.level_law import LevelLaw
+from confide.uncertainty.pivots import PivotLaw, SimulatedErrors, pooled_scores
+from confide.uncertainty.score_law import ScoreLaw, conformal_quantile
 from confide.uncertainty.variances import (
     aleatoric_variance,
     classical_variance,
@@ -35,6 +37,9 @@ __all__ = [
     "Law",
     "LevelLaw",
     "NormalMixture",
+    "PivotLaw",
+    "ScoreLaw",
+    "SimulatedErrors",
     "aleatoric_variance",
     "bootstrapped_confidence_law",
     "bootstrapped_prediction_law",
@@ -47,5 +52,6 @@ __all__ = [
     "epistemic_variance",
     "monte_carlo_prediction_interval",
     "optimisation_variance",
+    "pooled_scores",
     "smallest_calibration_set",
 ]

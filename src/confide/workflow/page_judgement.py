@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float64, Int
 from confide.errors import NoSuchIntervalError
 from confide.metrics import crps_of_normal_mixture, observed_coverage
 from confide.prediction import Prediction
-from confide.uncertainty import ConformalLaw, Law, LevelLaw
+from confide.uncertainty import Law, LevelLaw, ScoreLaw
 from confide.workflow.accuracy import TOO_FAR, Score, accuracy_scores, mean_score
 from confide.workflow.page_inputs import CALIBRATED, NEW, TRAINED, PageInputs
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Row = Float64[np.ndarray, " row"]
 Rows = Bool[np.ndarray, " row"]
-AnyLaw: TypeAlias = Law | LevelLaw | ConformalLaw
+AnyLaw: TypeAlias = Law | LevelLaw | ScoreLaw
 
 # Levels of the calibration curve: 5 %, 10 %, ..., 95 %.
 CURVE_LEVELS = tuple(round(0.05 * i, 2) for i in range(1, 20))

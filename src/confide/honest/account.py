@@ -1,0 +1,151 @@
+"""What a calibration tells of itself: its twins, what it changed, and how sure that is."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float64
+from scipy import stats
+
+from confide.simulate import Candidate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = Float64[np.ndarray, " row"]
+# Levels at which it is told how much wider intervals became.
+LEVELS = (0.8, 0.95)
+# A larger share of rows whose systematic error exceeds chance is worth a warning.
+MANY_BIASED = 0.1
+# Residuals of twin and data that differ by more than this ratio, and beyond chance, are too.
+UNLIKE = 1.5
+BEYOND_CHANCE = 0.01
+
+
+@dataclass(frozen=True)
+class Resemblance:
+    """The model's residuals on simulated data, against those on the data: a two-sample check.
+
+    Attributes:
+        kind: the twin's.
+        n_simulations: data sets simulated from it.
+        ratio: root mean square of the residuals on the twin, over that on the data. Above one the
+            twin has more noise, or is harder to learn, than the data.
+        distance: the largest difference of the two distribution functions, Kolmogorov-Smirnov's.
+        p_value: of such a distance by chance, were the twin the truth.
+    """
+
+    kind: str
+    n_simulations: int
+    ratio: float
+    distance: float
+    p_value: float
+
+    @classmethod
+    def of(
+        cls, kind: str, real: Row, simulated: Float64[np.ndarray, "simulation row"]
+    ) -> "Resemblance":
+        """From residuals at the same rows."""
+        found = stats.ks_2samp(real, simulated.reshape(-1), method="asymp")
+        size = np.sqrt(np.mean(real**2))
+        ratio = float(np.sqrt(np.mean(simulated**2)) / size) if size > 0 else np.inf
+        return cls(kind, len(simulated), ratio, float(found.statistic), float(found.pvalue))
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the twin's residuals are of another size than the data's."""
+        differs = not 1 / UNLIKE <= self.ratio <= UNLIKE
+        return differs and self.p_value < BEYOND_CHANCE
+
+
+@dataclass(frozen=True)
+class Account:
+    """What there is to know about a calibration, measured at training rows.
+
+    Attributes:
+        candidates: how well each kind of function predicted held-out rows; empty where the truth
+            was given.
+        resemblances: for each twin.
+        n_rows: training rows that it was measured at.
+        widening: for each level, how many times as wide as the method's own a calibrated
+            confidence interval is: the 5 %, 50 % and 95 % quantile over rows.
+        factor_error: typical relative standard error of a row's factor.
+        biased: share of rows whose systematic error exceeds chance and the method's own claim.
+    """
+
+    candidates: tuple[Candidate, ...]
+    resemblances: tuple[Resemblance, ...]
+    n_rows: int
+    widening: Mapping[float, tuple[float, float, float]]
+    factor_error: float
+    biased: float
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should worry about."""
+        found = []
+        if self.biased > MANY_BIASED:
+            found.append(
+                f"At {100 * self.biased:.0f} % of the rows the networks' systematic error exceeds "
+                "chance, and what the method claims, on the simulated twin: no narrow confidence "
+                "interval is honest there, and more members do not help. Longer training, other "
+                "networks or more rows may."
+            )
+        found += [
+            f"The twin {each.kind!r} does not resemble the data: the model's residuals are "
+            f"{each.ratio:.2g} times as large on it. Calibrated widths are doubtful; compare with "
+            "another `truth`."
+            for each in self.resemblances
+            if each.is_doubtful
+        ]
+        return tuple(found)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row for each kind of twin: its held-out error, and how well it resembles the data."""
+        import pandas as pd
+
+        resemblances = {each.kind: asdict(each) for each in self.resemblances}
+        kinds = [each.kind for each in self.candidates] or list(resemblances)
+        candidates = {each.kind: asdict(each) for each in self.candidates}
+        rows = [candidates.get(k, {}) | resemblances.get(k, {}) | {"kind": k} for k in kinds]
+        return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        twins = " and ".join(
+            f"{each.kind.replace('_', ' ')} ({each.n_simulations} simulations, residuals "
+            f"{each.ratio:.2g} times the data's)"
+            for each in self.resemblances
+        )
+        lines = [f"Calibrated on {twins}."]
+        lines += [
+            f"{100 * level:g} % confidence intervals are {middle:.2g} times as wide as the "
+            f"method's own (at nine of ten rows {low:.2g} to {high:.2g} times)."
+            for level, (low, middle, high) in self.widening.items()
+        ]
+        lines.append(
+            f"A row's factor is known to about {100 * self.factor_error:.0f} %. At "
+            f"{100 * self.biased:.0f} % of {self.n_rows} rows the systematic error exceeds chance."
+        )
+        return "\n".join([*lines, *(f"Warning: {each}" for each in self.warnings)])
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        said = asdict(self)
+        said["widening"] = {f"{level:g}": list(each) for level, each in self.widening.items()}
+        return said
+
+    @classmethod
+    def from_json(cls, said: Any) -> "Account":
+        """From plain values."""
+        return cls(
+            candidates=tuple(Candidate(**each) for each in said["candidates"]),
+            resemblances=tuple(Resemblance(**each) for each in said["resemblances"]),
+            n_rows=int(said["n_rows"]),
+            widening={
+                float(level): (float(low), float(middle), float(high))
+                for level, (low, middle, high) in said["widening"].items()
+            },
+            factor_error=float(said["factor_error"]),
+            biased=float(said["biased"]),
+        )

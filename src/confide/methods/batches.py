@@ -1,0 +1,46 @@
+"""Many data sets with the same inputs, fitted in batches that fill the cores."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Float64, PRNGKeyArray
+
+from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress, TrainingDivergedError
+from confide.learners.blocks import slices
+
+# Targets (networks x rows) in one batch of many fits: some tens of megabytes.
+TARGETS_PER_BATCH = 8_000_000
+
+
+def fit_batches(
+    method: Any,
+    keys: Sequence[PRNGKeyArray],
+    X: Float[np.ndarray, "row feature"],
+    targets: Float64[np.ndarray, "set row"],
+    settings: Any,
+    *,
+    progress: Progress | None = None,
+) -> Iterator[Any]:
+    """A fit for each data set, in their order; as many are in memory at once as a batch holds.
+
+    The numbers of a data set depend on its targets and its key alone.
+    """
+    of_a_set = settings.n_networks * X.shape[0]
+    for batch in slices(len(targets), max(1, TARGETS_PER_BATCH // of_a_set)):
+        try:
+            yield from method.fit(
+                keys[batch],
+                X,
+                targets[batch],
+                settings,
+                members_per_block=MOST_MEMBERS_PER_BLOCK,
+                progress=progress,
+            )
+        except TrainingDivergedError as error:
+            in_batch = error.member // settings.n_networks % (batch.stop - batch.start)
+            error.add_note(
+                f"Members are counted over the batch: this one belongs to data set "
+                f"{batch.start + in_batch}."
+            )
+            raise

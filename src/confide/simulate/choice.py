@@ -1,0 +1,139 @@
+"""Which functions a twin may have: those that the data cannot tell from the best of them."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+from jaxtyping import Int
+from sklearn.model_selection import GroupKFold
+
+from confide.errors import TwinError
+from confide.fingerprints import groups
+from confide.learners import Progress
+from confide.simulate.candidates import CANDIDATES, Fit
+from confide.simulate.fitted_twin import FittedTwin
+from confide.simulate.functions import Row, Table
+
+T = TypeVar("T")
+Fold: TypeAlias = tuple[Int[np.ndarray, " row"], Int[np.ndarray, " row"]]
+N_FOLDS = 5
+# The fewest different rows that folds, and a forest of their squared residuals, make sense for.
+FEWEST_ROWS = 20
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """How well one kind of function predicts rows that it was not fitted to.
+
+    Attributes:
+        kind: its name.
+        rmse: root mean squared error on held-out rows, each row held out once.
+        behind: how far its mean squared error lies behind the least one, in standard errors of
+            that difference; zero for the best.
+        kept: whether it is a twin: at most one standard error behind.
+    """
+
+    kind: str
+    rmse: float
+    behind: float
+    kept: bool
+
+
+def n_steps(kinds: Sequence[str]) -> int:
+    """How often the progress of choosing among so many kinds is told."""
+    return len(kinds) * (1 + N_FOLDS)
+
+
+def fitted_twins(
+    X: Table,
+    y: Row,
+    seed: int,
+    kinds: Sequence[str] = tuple(CANDIDATES),
+    *,
+    progress: Progress | None = None,
+) -> tuple[list[FittedTwin], list[Candidate]]:
+    """Twins of a data set, chosen by cross-validation, the best first; and how all did.
+
+    Rough and smooth candidates are fitted to four fifths of the rows in turn. Those whose squared
+    errors on the others are at most one standard error above the least are kept, and fitted to all
+    rows. The noise of each is that of its held-out residuals.
+
+    Raises:
+        TwinError: the data are too few, or no candidate can be fitted to them.
+    """
+    of_rows = groups(X, y)
+    if (n_different := int(of_rows.max()) + 1) < FEWEST_ROWS:
+        raise TwinError(
+            f"A twin needs at least {FEWEST_ROWS} different rows, got {n_different}. Gather more, "
+            "or pass a `truth` of your own."
+        )
+    folds = list(GroupKFold(N_FOLDS, shuffle=True, random_state=seed).split(X, y, of_rows))
+    advance = progress or (lambda _: None)
+    with ThreadPoolExecutor() as threads:  # trees are grown outside of Python's lock
+        tuned = {}
+        fits = threads.map(lambda kind: _tuned(kind, X, y, seed), kinds)
+        for kind, fit in zip(kinds, fits, strict=True):
+            tuned[kind] = fit
+            advance(1)
+        jobs = [(kind, fold) for kind in kinds for fold in folds]
+
+        def held_out(job: tuple[str, Fold]) -> Row:
+            kind, (train, test) = job
+            return y[test] - tuned[kind](X[train], y[train])(X[test])
+
+        residuals = {kind: np.empty(len(y)) for kind in kinds}
+        for (kind, (_, test)), found in zip(jobs, threads.map(held_out, jobs), strict=True):
+            residuals[kind][test] = found
+            advance(1)
+        candidates = judged(residuals)
+        twins = threads.map(
+            lambda kind: FittedTwin.from_residuals(
+                kind, tuned[kind](X, y), X, residuals[kind], seed
+            ),
+            [each.kind for each in candidates if each.kept],
+        )
+        return list(twins), candidates
+
+
+def judged(residuals: dict[str, Row]) -> list[Candidate]:
+    """Candidates from the best to the worst, by their held-out residuals.
+
+    Example:
+        >>> found = judged({"far": np.array([2.0, -2, 2]), "near": np.array([1.0, -1, 1])})
+        >>> [(each.kind, each.rmse, each.kept) for each in found]
+        [('near', 1.0, True), ('far', 2.0, False)]
+    """
+    squares = {kind: of_kind**2 for kind, of_kind in residuals.items()}
+    order = sorted(squares, key=lambda kind: squares[kind].mean())
+    best = squares[order[0]]
+    found = []
+    for kind in order:
+        behind = _in_standard_errors(squares[kind] - best)
+        rmse = float(np.sqrt(squares[kind].mean()))
+        found.append(Candidate(kind, rmse, behind, kept=behind <= 1))
+    return found
+
+
+def _in_standard_errors(differences: Row) -> float:
+    mean, spread = differences.mean(), differences.std(ddof=1)
+    if mean == 0:
+        return 0.0
+    return float(mean / spread * np.sqrt(len(differences))) if spread > 0 else np.inf
+
+
+def _tuned(kind: str, X: Table, y: Row, seed: int) -> Fit:
+    """A candidate's fit, which says what is wrong with the data where it fails."""
+    tune = CANDIDATES[kind]
+
+    def said(work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except (ValueError, np.linalg.LinAlgError, OverflowError) as error:
+            raise TwinError(
+                f"The twin {kind!r} cannot be fitted to these data: {error}. Pass another `truth`."
+            ) from error
+
+    fit = said(lambda: tune(X, y, seed))
+    return lambda X, y: said(lambda: fit(X, y))

@@ -1,0 +1,124 @@
+"""The law that scores make: how many scales from its centre the unknown lies, and how often."""
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+from jaxtyping import Float64
+
+from confide.errors import NoSuchIntervalError
+from confide.uncertainty.level_law import SAME_LEVEL
+
+Row = Float64[np.ndarray, " row"]
+Scores = Float64[np.ndarray, " score"]
+
+
+def conformal_quantile(sorted_scores: Scores, confidence_level: float) -> float:
+    """The score that holds a new row's with at least that probability; infinite if there is none.
+
+    Example:
+        >>> nine = np.arange(1.0, 10.0)
+        >>> conformal_quantile(nine, 0.9), conformal_quantile(nine[:8], 0.9)
+        (9.0, inf)
+    """
+    # Levels are taken as they are meant: 100 * 0.07 is the 7th score, though floats make it more.
+    rank = math.ceil((len(sorted_scores) + 1) * (confidence_level - SAME_LEVEL))
+    if rank > len(sorted_scores):
+        return math.inf
+    return float(sorted_scores[rank - 1]) if rank > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class ScoreLaw(ABC):
+    """What calibrated scores say of what is unknown: the same face as `Law`.
+
+    Its quantiles are those of the scores, so it has no density, and the share 1 / (n + 1) that n
+    scores leave open lies at infinity, half on each side: `cdf` does not reach one, and one of
+    n + 1 draws is infinite. Between scores `cdf` is linear, and at least the level at the bounds
+    of an interval.
+
+    Attributes:
+        location: its centre.
+        scale: what a score of one stands for.
+        sorted_scores: how far off the centre was when it could be seen, in scales.
+    """
+
+    location: Row
+    scale: Row
+    sorted_scores: Scores
+
+    def half_width(self, confidence_level: float) -> Row:
+        """Half the width of the interval; infinite, with a warning, for want of scores."""
+        score = conformal_quantile(self.sorted_scores, confidence_level)
+        if score == math.inf:
+            warnings.warn(
+                self._why_infinite(confidence_level),
+                UserWarning,
+                stacklevel=4,  # the line that asked a `Prediction` or an estimator, as a rule
+            )
+        return _times(score, self.scale)
+
+    def quantile(self, probability: float) -> Row:
+        """The value below which the unknown lies with that probability."""
+        level = abs(2 * probability - 1)
+        if level < SAME_LEVEL:
+            return self.location
+        return self.location + math.copysign(1, probability - 0.5) * self.half_width(level)
+
+    def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
+        """The probability of lying at or below `value` (one number, or one for each row)."""
+        distance = np.broadcast_to(value - self.location, self.location.shape)
+        side = np.where(distance < 0, -1, 1)
+        return (1 + side * self._central_probability(np.abs(distance))) / 2
+
+    def sample(
+        self, generator: np.random.Generator, n_samples: int
+    ) -> Float64[np.ndarray, "sample row"]:
+        """Independent draws, for each row; one of n + 1 is infinite."""
+        shape = (n_samples, len(self.location))
+        scores, probabilities = self._curve
+        drawn = generator.uniform(size=shape)
+        score = np.interp(drawn, probabilities, scores, right=math.inf)
+        side = np.where(generator.uniform(size=shape) < 0.5, -1, 1)
+        return self.location + side * _times(score, self.scale)
+
+    def log_density(self, value: Float64[np.ndarray, "..."]) -> Row:
+        """Refuses: scores have quantiles and no density."""
+        self._refuse(value)
+
+    def normal_mixture(self) -> NoReturn:
+        """Refuses: scores are no mixture of normal laws."""
+        self._refuse()
+
+    @property
+    def _curve(self) -> tuple[Scores, Scores]:
+        """The finite scores from zero on, and the probability of a score up to each."""
+        finite = self.sorted_scores[np.isfinite(self.sorted_scores)]
+        probabilities = np.arange(len(finite) + 1) / (len(self.sorted_scores) + 1)
+        return np.concatenate([[0.0], finite]), probabilities
+
+    def _central_probability(self, distance: Row) -> Row:
+        # A row without a scale has all finite scores at its centre.
+        ratio = np.full_like(distance, math.inf)
+        with np.errstate(over="ignore"):
+            np.divide(distance, self.scale, out=ratio, where=self.scale > 0)
+        return np.where(np.isinf(distance), 1.0, np.interp(ratio, *self._curve))
+
+    @abstractmethod
+    def _why_infinite(self, confidence_level: float) -> str:
+        """What the user is told of infinite bounds at that level."""
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise NoSuchIntervalError(
+            "A calibrated prediction has quantiles and no density. Score its quantiles or its "
+            "intervals, or ask the law of `prediction.uncalibrated`."
+        )
+
+
+def _times(score: float | Float64[np.ndarray, "..."], scale: Row) -> Float64[np.ndarray, "..."]:
+    """Score times scale, where an infinite score is infinite on any scale, zero too."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.where(np.isinf(score), math.inf, score * scale)
