@@ -279,6 +279,7 @@ def test_means_have_standard_errors_over_repeats(known):
     assert every.loc[("yacht", "bde"), "crps"] == pytest.approx(0.21)
     assert every.loc[("yacht", "bde"), "crps_se"] == pytest.approx(0.01 / np.sqrt(3))
     assert every.loc[("yacht", "bde"), "repeats"] == 3
+    assert np.isnan(every.loc[("friedman1", "bde"), "crps_se"])  # all the same: no "± 0"
 
 
 def test_pointwise_coverage_is_counted_over_repeats(known):
@@ -334,13 +335,14 @@ def test_nothing_finished_is_an_error():
 
 def test_the_choice_follows_the_numbers(known):
     ours, theirs = choice(frame_of(known))
-    assert "by confide BDE 67 % and 67 % (" in ours
+    assert "row by row confide BDE is nearest to the level: at 80 % and 95 %" in ours
+    assert "it is held by confide BDE 67 % and 67 %" in ours
     assert "your data are like boston, where one of its ensembles has a lower CRPS" in ours
     assert "on yacht some peer has a lower CRPS than all of its ensembles" in ours
     assert "your data are like yacht, where its CRPS is lower than that of all" in theirs
     assert "on boston one of confide's ensembles has a lower CRPS" in theirs
     assert "it has no confidence interval" in theirs
-    assert "or when time of a first fit counts (0.25 of BDE's)" in theirs
+    assert "or when time of a first fit counts (0.25 times BDE's)" in theirs
     assert "memory" not in theirs
 
 
@@ -350,7 +352,7 @@ def test_a_peer_for_which_nothing_speaks_is_said_to_be_so(known):
             known[cell("ngboost", data, repeat)] = line(0.4 + 0.011 * repeat, fit=2.0, picp=0.5)
     ours, theirs = choice(frame_of(known))
     assert theirs.startswith("**NGBoost**: no measure here speaks for it. But on boston, yacht one")
-    assert "not when time of a first fit counts (2 of BDE's)" in theirs
+    assert "not when time of a first fit counts (2 times BDE's)" in theirs
     assert "confide BDE are off by 0.0 points" in ours
     assert "NGBoost by 45.0" in ours
     assert "some peer" not in ours
@@ -362,7 +364,10 @@ def test_a_peer_whose_confidence_intervals_are_nearer_is_said_to_be_so(known):
         known[cell("gp", "yacht", repeat)] = line(0.3 + 0.011 * repeat)
     ours, _, of_gp = choice(frame_of(known))
     assert "pointwise coverage is nearer to its level" in of_gp
-    assert ours.index("Gaussian process 92 %") < ours.index("confide BDE 67 %")
+    for_it, against_it = ours.split(" But ")
+    assert "confidence interval" not in for_it
+    assert "Gaussian process is nearest" in against_it
+    assert "held by Gaussian process 92 % and 92 %, confide BDE 67 %" in against_it
 
 
 def test_without_confide_nothing_is_chosen(known):

@@ -1,8 +1,9 @@
 """Who is the right choice when: sentences that the numbers decide.
 
-Nothing is written beforehand but the questions. Confide and each peer are spoken for, and against,
-by the tables on which one's CRPS is lower than that of all of the others by more than chance, by
-prediction intervals nearer to their level, by confidence intervals, and by time and memory.
+Written beforehand are the questions, and what confide alone can say: the split of the uncertainty.
+Else confide and each peer are spoken for, and against, by the tables on which one's CRPS is lower
+than that of all of the others by more than chance, by prediction intervals nearer to their level,
+by confidence intervals, and by time and memory.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,10 +23,15 @@ POINTS = 1.0
 """A difference in coverage that is worth a word."""
 
 COSTS = {
-    "fit": "time of a first fit counts ({} of BDE's)",
-    "fit_again": "time of fits in a running process counts ({} of BDE's)",
-    "memory": "memory counts ({} of BDE's)",
+    "fit": "time of a first fit counts ({} times BDE's)",
+    "fit_again": "time of fits in a running process counts ({} times BDE's)",
+    "memory": "memory counts ({} times BDE's)",
 }
+SPLIT = (
+    "you want to know how much of the uncertainty is noise, how much comes from finite data and "
+    "how much from random training, which no peer tells apart"
+)
+WANTED = "you want a confidence interval for the true function"
 
 
 def choice(frame: pd.DataFrame) -> list[str]:
@@ -52,7 +58,14 @@ def _said(name: str, reasons: Sequence[str], objections: Sequence[str]) -> str:
 def _of_confide(
     frame: pd.DataFrame, real: pd.DataFrame, ours: Sequence[str], peers: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    reasons, objections = [_confidence_intervals(frame)], []
+    reasons, objections = [SPLIT], []
+    if with_one := _with_confidence(frame):
+        nearest = CONTENDERS[with_one[0]]
+        said = f"row by row {nearest.label} is nearest to the level: {_covered(frame, with_one)}"
+        if nearest.is_confide:
+            reasons.append(f"{WANTED}; {said}")
+        else:
+            objections.append(f"of confidence intervals for the true function, {said}")
     if won := [data for data in _tables(real) if any(_wins(real, data, o, peers) for o in ours)]:
         reasons.append(
             f"your data are like {_names(won)}, where one of its ensembles has a lower CRPS than "
@@ -88,33 +101,29 @@ def _of_peer(
     return reasons, objections
 
 
-def _confidence_intervals(frame: pd.DataFrame) -> str:
-    """How those that have one cover the true function."""
-    with_one = frame[frame["held_80"].notna()]
-    wanted = "you want a confidence interval for the true function"
-    if with_one.empty:
-        return f"{wanted} (not measured in this run)"
-    found = []
-    for name in dict.fromkeys(with_one["contender"]):
-        of_truths = with_one[with_one["contender"] == name].groupby("data")
-        cover = " and ".join(
-            f"{100 * of_truths[f'coverage_{100 * level:g}'].mean().mean():.0f} %"
-            for level in LEVELS
-        )
-        found.append((_brier(frame, name), f"{CONTENDERS[name].label} {cover}"))
+def _with_confidence(frame: pd.DataFrame) -> list[str]:
+    """Those whose confidence intervals were judged, the most honest ones first."""
+    brier = {name: _brier(frame, name) for name in dict.fromkeys(frame["contender"])}
+    return sorted((name for name in brier if brier[name] < np.inf), key=brier.__getitem__)
+
+
+def _covered(frame: pd.DataFrame, contenders: Iterable[str]) -> str:
+    """How often each holds the true function, on average over the truths."""
+    each = []
+    for name in contenders:
+        of_truths = frame[frame["contender"] == name].groupby("data")
+        cover = [of_truths[f"coverage_{100 * level:g}"].mean().mean() for level in LEVELS]
+        each.append(f"{CONTENDERS[name].label} {' and '.join(f'{100 * c:.0f} %' for c in cover)}")
     levels = " and ".join(f"{100 * level:g} %" for level in LEVELS)
-    return (
-        f"{wanted}: at {levels} it is held, on average over the simulated truths, by "
-        f"{', '.join(text for _, text in sorted(found))} (nearest to the level row by row first)"
-    )
+    return f"at {levels} and on average over the truths it is held by {', '.join(each)}"
 
 
 def _nearer_confidence(frame: pd.DataFrame, peer: str, ours: Iterable[str]) -> list[str]:
     own, best = _brier(frame, peer), min((_brier(frame, one) for one in ours), default=np.inf)
     if not own < best < np.inf:
         return []
-    words = "you want a confidence interval for the true function: pointwise coverage is nearer"
-    return [f"{words} to its level (Brier score at 80 % {own:.3f}, confide's best {best:.3f})"]
+    found = f"Brier score at 80 % {own:.3f}, confide's best {best:.3f}"
+    return [f"{WANTED}: pointwise coverage is nearer to its level ({found})"]
 
 
 def _brier(frame: pd.DataFrame, contender: str) -> float:

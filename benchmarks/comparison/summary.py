@@ -72,6 +72,7 @@ def means(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Mean of each data set and contender over repeats, and its standard error as `..._se`."""
     grouped = frame.groupby(["data", "contender"], sort=False)
     mean, error = grouped[list(columns)].mean(), grouped[list(columns)].sem()
+    error = error.mask(error == 0)  # as with one repeat: there is none to be told
     counted = grouped.agg(repeats=("repeat", "size"), n_rows=("n_rows", "first"))
     return counted.join(mean).join(error.add_suffix("_se")).reset_index()
 
