@@ -1,6 +1,6 @@
 """What a calibration tells of itself: its twins, what it changed, and how sure that is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float64
 from scipy import stats
 
+from confide.prediction import Prediction
 from confide.simulate import Candidate
 
 if TYPE_CHECKING:
@@ -80,6 +81,37 @@ class Account:
     widening: Mapping[float, tuple[float, float, float]]
     factor_error: float
     biased: float
+
+    @classmethod
+    def empty(cls) -> "Account":
+        """Of a calibration that has not been looked at yet."""
+        return cls((), (), 0, {}, 0.0, 0.0)
+
+    @classmethod
+    def of(
+        cls,
+        prediction: Prediction,
+        candidates: Sequence[Candidate],
+        resemblances: Sequence[Resemblance],
+    ) -> "Account":
+        """From a calibrated prediction at training rows."""
+        own, errors = prediction.uncalibrated, prediction.simulated
+        assert own is not None, "it is calibrated"  # noqa: S101
+        assert errors is not None, "on simulated data"  # noqa: S101
+        widening = {}
+        for level in LEVELS:
+            before, after = (each.law("confidence").half_width(level) for each in (own, prediction))
+            ratio = np.divide(after, before, out=np.ones_like(before), where=before > 0)
+            low, middle, high = np.quantile(ratio, [0.05, 0.5, 0.95]).tolist()
+            widening[level] = (low, middle, high)
+        return cls(
+            tuple(candidates),
+            tuple(resemblances),
+            len(prediction),
+            widening,
+            float(np.median(errors.factor_error)),
+            float(errors.is_biased.mean()),
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:

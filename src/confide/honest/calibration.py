@@ -1,25 +1,24 @@
 """Confidence intervals calibrated on twins of the data: simulate, fit each, compare, row by row."""
 
-import functools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
 from confide.arrays import Arrays, checked_array, part
-from confide.errors import NoSuchIntervalError, TwinError, nearest
-from confide.honest.account import LEVELS, Account, Resemblance
+from confide.errors import NoSuchIntervalError, TwinError, is_number, nearest
+from confide.honest.account import Account, Resemblance
 from confide.methods.batches import fit_batches
+from confide.methods.members import ROWS_PER_BLOCK
 from confide.methods.settings import require_whole
 from confide.prediction import Prediction
 from confide.progress import progress_bar
 from confide.randomness import generator_from, split_on_host
 from confide.simulate import CANDIDATES, Candidate, FittedTwin, Truth, fitted_twins
 from confide.simulate.choice import n_steps
-from confide.uncertainty import PivotLaw, SimulatedErrors, pooled_scores
+from confide.uncertainty import PivotLaw, Simulated, SimulatedErrors
 
 Table = Float[np.ndarray, "row feature"]
 Row = Float64[np.ndarray, " row"]
@@ -40,6 +39,8 @@ class ConfidenceCalibration:
         method: of the fits.
         fits: one for each simulated data set.
         truths: that they were simulated from, in turn: fit i has truth i modulo their number.
+        shift: share of the bias that they show by which the intervals' centres are moved.
+        floor: claims of a standard error below it are no claims, and count as this.
         confidence_scores: of the confidence intervals, see `confide.uncertainty.pivots`.
         prediction_scores: of the prediction intervals.
         account: what it tells of itself.
@@ -48,6 +49,8 @@ class ConfidenceCalibration:
     method: Any
     fits: Sequence[Any]
     truths: Sequence[Truth]
+    shift: float
+    floor: float
     confidence_scores: Float64[np.ndarray, " score"]
     prediction_scores: Float64[np.ndarray, " score"]
     account: Account
@@ -63,6 +66,7 @@ class ConfidenceCalibration:
         *,
         truth: str | Truth = AUTO,
         n_simulations: int = 20,
+        shift: float = 0.0,
         verbose: bool = False,
     ) -> "ConfidenceCalibration":
         """Calibrates a fit with the data that it was fitted to, and nothing else.
@@ -72,8 +76,12 @@ class ConfidenceCalibration:
             TwinError: a twin cannot be fitted, or does not simulate numbers.
         """
         _check_simulations(n_simulations)
-        raw = method.predict(fitted, X)
-        _standard_error(raw)
+        if not (is_number(shift) and 0 <= shift <= 1):
+            raise ValueError(
+                f"`shift` must lie in [0, 1], got {shift!r}. It is the share of the bias shown by "
+                "the twins that is taken off the centre; 0 leaves the centre alone."
+            )
+        _standard_error(method.predict(fitted, X[:1]))  # or it has no confidence interval
         of_twins, of_draws, of_fits, of_rows = split_on_host(key, 4)
         truths, candidates = _truths(of_twins, truth, X, y, verbose=verbose)
         truth_of = [truths[i % len(truths)] for i in range(n_simulations)]
@@ -94,41 +102,48 @@ class ConfidenceCalibration:
             keys = split_on_host(of_fits, n_simulations)
             fits = list(fit_batches(method, keys, X, targets, settings, progress=progress))
         rows = generator_from(of_rows).permutation(len(X))[:MOST_ROWS]
-        at_rows = [_At.rows(each, X[rows]) for each in truths]
-        known = [at_rows[i % len(truths)] for i in range(n_simulations)]
-        asked = _asked(method, fits, known, X[rows])
+        own = method.predict(fitted, X[rows])
+        floor = _floor(_standard_error(own), y)
+        means, simulated = _simulated(method, fits, truths, floor, X[rows])
         generator = generator_from(of_rows, 1)
-        noise = np.stack([each.noise.sample(generator, len(rows)) for each in truth_of])
-        residuals = targets[:, rows] - asked.means
-        account = _account(
-            method.predict(fitted, X[rows]),
-            asked,
-            candidates,
-            [
-                Resemblance.of(_kind(each), y[rows] - raw.mean[rows], residuals[i :: len(truths)])
-                for i, each in enumerate(truths)
-            ],
-        )
-        return cls(
+        drawn = np.stack([each.noise.sample(generator, len(rows)) for each in truth_of])
+        found = cls(
             method,
             fits,
             truths,
-            pooled_scores(asked.studentised),
-            pooled_scores(asked.studentised_observations(noise)),
-            account,
+            shift,
+            floor,
+            simulated.confidence_scores(shift),
+            simulated.prediction_scores(drawn, shift),
+            Account.empty(),
         )
+        at_rows = found._applied(own, simulated.summary(shift))
+        real, residuals = y[rows] - at_rows.mean, targets[:, rows] - means
+        resemblances = [
+            Resemblance.of(_kind(each), real, residuals[i :: len(truths)])
+            for i, each in enumerate(truths)
+        ]
+        return replace(found, account=Account.of(at_rows, candidates, resemblances))
 
     def calibrated(self, prediction: Prediction, X: Table) -> Prediction:
         """The same prediction with calibrated intervals of both kinds; its mean is as it was."""
-        claimed = _standard_error(prediction)
-        errors = _Sums.at(self, X).errors()
+        blocks = []
+        for start in range(0, max(len(X), 1), ROWS_PER_BLOCK):
+            rows = X[start : start + ROWS_PER_BLOCK]
+            _, simulated = _simulated(self.method, self.fits, self.truths, self.floor, rows)
+            blocks.append(simulated.summary(self.shift))
+        return self._applied(prediction, _joined(blocks))
+
+    def _applied(self, prediction: Prediction, errors: SimulatedErrors) -> Prediction:
+        claimed, claimed_total = (
+            np.maximum(each, self.floor) for each in (_standard_error(prediction), prediction.scale)
+        )
+        centre = prediction.mean - self.shift * errors.bias
         return replace(
             prediction,
-            confidence_law=PivotLaw(
-                prediction.mean, errors.factor * claimed, self.confidence_scores
-            ),
+            confidence_law=PivotLaw(centre, errors.factor * claimed, self.confidence_scores),
             prediction_law=PivotLaw(
-                prediction.mean, errors.prediction_factor * prediction.scale, self.prediction_scores
+                centre, errors.prediction_factor * claimed_total, self.prediction_scores
             ),
             simulated=errors,
             uncalibrated=prediction.uncalibrated or prediction,
@@ -155,15 +170,19 @@ class ConfidenceCalibration:
             of_truth, its_arrays = truth.to_file()
             said.append(of_truth)
             arrays |= {f"truths.{i}.{name}": array for name, array in its_arrays.items()}
-        return {"truths": said, "account": self.account.to_json()}, arrays
+        account = self.account.to_json()
+        numbers = {"shift": float(self.shift), "floor": self.floor}
+        return {"truths": said, "account": account, **numbers}, arrays
 
     @classmethod
     def from_file(
         cls, said: Any, arrays: Arrays, method: Any, settings: Any, n_features: int
     ) -> "ConfidenceCalibration":
         """From a model file's parts, checked against the model they belong to."""
-        if not isinstance(said, dict) or set(said) != {"truths", "account"} or not said["truths"]:
+        if set(said) != {"truths", "account", "shift", "floor"} or not said["truths"]:
             raise ValueError("the calibration on twins lacks parts")
+        if not (0 <= said["shift"] <= 1 and said["floor"] > 0):
+            raise ValueError(f"a shift of {said['shift']} and a floor of {said['floor']}")
         of_fits = part(arrays, "fits")
         n_simulations = {len(array) for array in of_fits.values() if array.ndim}
         if len(n_simulations) != 1 or min(n_simulations) < FEWEST_SIMULATIONS:
@@ -180,111 +199,42 @@ class ConfidenceCalibration:
             method,
             fits,
             truths,
+            float(said["shift"]),
+            float(said["floor"]),
             _checked_scores(arrays, "confidence_scores"),
             _checked_scores(arrays, "prediction_scores"),
             Account.from_json(said["account"]),
         )
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What the simulated fits and their truths say about some rows."""
-
-    means: PerSimulation
-    scales: PerSimulation
-    total_scales: PerSimulation
-    true_means: PerSimulation
-    true_stds: PerSimulation
-
-    @property
-    def studentised(self) -> PerSimulation:
-        """Errors for the true function, in units of the fit's own standard error."""
-        return _ratio(self.means - self.true_means, self.scales)
-
-    def studentised_observations(self, noise: PerSimulation) -> PerSimulation:
-        """Errors for a new observation, in units of the fit's own standard deviation of it."""
-        errors = self.true_means + self.true_stds * noise - self.means
-        return _ratio(errors, self.total_scales)
-
-
-def _asked(method: Any, fits: Sequence[Any], truths: Sequence["_At"], X: Table) -> _Asked:
-    """The fits' answers beside those of their truths."""
+def _simulated(
+    method: Any, fits: Sequence[Any], truths: Sequence[Truth], floor: float, X: Table
+) -> tuple[PerSimulation, Simulated]:
+    """What simulated fits say about some rows: their predictions, and how these err."""
+    at_rows = [(truth.mean(X), truth.std(X)) for truth in truths]
+    truth, noise = (
+        np.stack([at_rows[i % len(truths)][which] for i in range(len(fits))]) for which in (0, 1)
+    )
     answers = [method.predict(fit, X) for fit in fits]
-    return _Asked(
-        np.stack([each.mean for each in answers]),
-        np.stack([_standard_error(each) for each in answers]),
-        np.stack([each.scale for each in answers]),
-        np.stack([truth.mean for truth in truths]),
-        np.stack([truth.std for truth in truths]),
+    means = np.stack([each.mean for each in answers])
+    return means, Simulated(
+        errors=means - truth,
+        claimed=np.maximum([_standard_error(each) for each in answers], floor),
+        claimed_total=np.maximum([each.scale for each in answers], floor),
+        noise=noise,
     )
 
 
-class _At(NamedTuple):
-    """A truth at some rows."""
-
-    mean: Row
-    std: Row
-
-    @classmethod
-    def rows(cls, truth: Truth, X: Table) -> "_At":
-        return cls(truth.mean(X), truth.std(X))
+def _floor(claims: Row, y: Row) -> float:
+    """A thousandth of what is claimed as a rule, and more than nothing."""
+    return float(1e-3 * np.median(claims) or 1e-9 * np.std(y))
 
 
-@dataclass(frozen=True)
-class _Sums:
-    """Sums over simulations, so that memory does not grow with their number."""
-
-    n: int
-    squares: Row
-    fourths: Row
-    observation_squares: Row
-    errors_: Row
-    error_squares: Row
-    claimed_squares: Row
-
-    @classmethod
-    def of(cls, asked: _Asked) -> "_Sums":
-        """Of answers that are all at hand."""
-        squares, errors = asked.studentised**2, asked.means - asked.true_means
-        observed = _ratio(np.hypot(errors, asked.true_stds), asked.total_scales) ** 2
-        return cls(
-            len(errors),
-            *(
-                each.sum(axis=0)
-                for each in (squares, squares**2, observed, errors, errors**2, asked.scales**2)
-            ),
-        )
-
-    @classmethod
-    def at(cls, calibration: ConfidenceCalibration, X: Table) -> "_Sums":
-        """Of all simulations, one after the other."""
-        truths = [_At.rows(truth, X) for truth in calibration.truths]
-        each = (
-            cls.of(_asked(calibration.method, [fit], [truths[i % len(truths)]], X))
-            for i, fit in enumerate(calibration.fits)
-        )
-        return functools.reduce(cls.plus, each)
-
-    def plus(self, other: "_Sums") -> "_Sums":
-        """Both together."""
-        both = zip(vars(self).values(), vars(other).values(), strict=True)
-        return _Sums(*(a + b for a, b in both))
-
-    def errors(self) -> SimulatedErrors:
-        """What they say of each row."""
-        n, mean_square = self.n, self.squares / self.n
-        variance = np.maximum(self.fourths / n - mean_square**2, 0.0) * n / (n - 1)
-        relative = np.sqrt(variance / n)  # of the mean square; of its root, half of that
-        bias = self.errors_ / n
-        return SimulatedErrors(
-            factor=np.sqrt(mean_square),
-            factor_error=_ratio(relative, 2 * mean_square),
-            prediction_factor=np.sqrt(self.observation_squares / n),
-            bias=bias,
-            spread=np.sqrt(np.maximum(self.error_squares - n * bias**2, 0.0) / (n - 1)),
-            claimed=np.sqrt(self.claimed_squares / n),
-            n_simulations=n,
-        )
+def _joined(blocks: Sequence[SimulatedErrors]) -> SimulatedErrors:
+    """Consecutive rows in one."""
+    names = [each.name for each in fields(SimulatedErrors) if each.name != "n_simulations"]
+    rows = {name: np.concatenate([getattr(each, name) for each in blocks]) for name in names}
+    return SimulatedErrors(**rows, n_simulations=blocks[0].n_simulations)
 
 
 def _check_simulations(n_simulations: int) -> None:
@@ -332,30 +282,6 @@ def _checked_scores(arrays: Arrays, name: str) -> Float64[np.ndarray, " score"]:
     return scores.copy()
 
 
-def _account(
-    raw: Prediction,
-    asked: _Asked,
-    candidates: Sequence[Candidate],
-    resemblances: Sequence[Resemblance],
-) -> Account:
-    errors = _Sums.of(asked).errors()
-    scores = pooled_scores(asked.studentised)
-    law = PivotLaw(raw.mean, errors.factor * _standard_error(raw), scores)
-    widening = {}
-    for level in LEVELS:
-        ratio = _ratio(law.half_width(level), raw.law("confidence").half_width(level))
-        low, middle, high = np.quantile(ratio, [0.05, 0.5, 0.95]).tolist()
-        widening[level] = (low, middle, high)
-    return Account(
-        tuple(candidates),
-        tuple(resemblances),
-        len(raw),
-        widening,
-        float(np.median(errors.factor_error)),
-        float(errors.is_biased.mean()),
-    )
-
-
 def _standard_error(prediction: Prediction) -> Row:
     """What the method claims, if it has a confidence interval."""
     if prediction.confidence_law is None or prediction.epistemic_variance is None:
@@ -365,10 +291,3 @@ def _standard_error(prediction: Prediction) -> Row:
 
 def _kind(truth: Truth) -> str:
     return truth.kind if isinstance(truth, FittedTwin) else type(truth).__name__
-
-
-def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Their quotient; where the second is zero, infinite, or zero if the first is too."""
-    out = np.where(a == 0, 0.0, np.copysign(math.inf, a))
-    np.divide(a, b, out=out, where=b > 0)
-    return out

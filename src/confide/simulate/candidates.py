@@ -17,7 +17,8 @@ from confide.simulate.functions import Function, Kernels, Row, Table, Trees
 Fit: TypeAlias = Callable[[Table, Row], Function]
 # What is tuned on all rows is then fitted to any part of them; the number is a seed.
 Tune: TypeAlias = Callable[[Table, Row, int], Fit]
-N_TREES = 100
+# Trees of a forest, and steps of boosting.
+N_TREES, N_STEPS = 50, 100
 # A forest of a long table would make a large model file; so many leaves lose little.
 MOST_LEAVES = 2_048
 # Rows that a smooth function is spanned by: with more of them its fit takes longer than the rest.
@@ -49,7 +50,7 @@ def random_forest(X: Table, _: Row, seed: int) -> Fit:
 def gradient_boosting(_X: Table, _y: Row, seed: int) -> Fit:
     """A sum of small trees, each on half of the rows."""
     boosting = GradientBoostingRegressor(
-        n_estimators=N_TREES, max_depth=3, subsample=0.5, random_state=seed
+        n_estimators=N_STEPS, max_depth=3, subsample=0.5, random_state=seed
     )
 
     def fit(X: Table, y: Row) -> Trees:

@@ -1,12 +1,10 @@
 """Which functions a twin may have: those that the data cannot tell from the best of them."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from jaxtyping import Int
 from sklearn.model_selection import GroupKFold
 
 from confide.errors import TwinError
@@ -17,8 +15,7 @@ from confide.simulate.fitted_twin import FittedTwin
 from confide.simulate.functions import Row, Table
 
 T = TypeVar("T")
-Fold: TypeAlias = tuple[Int[np.ndarray, " row"], Int[np.ndarray, " row"]]
-N_FOLDS = 5
+N_FOLDS = 4
 # The fewest different rows that folds, and a forest of their squared residuals, make sense for.
 FEWEST_ROWS = 20
 
@@ -56,9 +53,9 @@ def fitted_twins(
 ) -> tuple[list[FittedTwin], list[Candidate]]:
     """Twins of a data set, chosen by cross-validation, the best first; and how all did.
 
-    Rough and smooth candidates are fitted to four fifths of the rows in turn. Those whose squared
-    errors on the others are at most one standard error above the least are kept, and fitted to all
-    rows. The noise of each is that of its held-out residuals.
+    Rough and smooth candidates are fitted to three quarters of the rows in turn. Those whose
+    squared errors on the others are at most one standard error above the least are kept, and fitted
+    to all rows. The noise of each is that of its held-out residuals.
 
     Raises:
         TwinError: the data are too few, or no candidate can be fitted to them.
@@ -69,32 +66,22 @@ def fitted_twins(
             f"A twin needs at least {FEWEST_ROWS} different rows, got {n_different}. Gather more, "
             "or pass a `truth` of your own."
         )
+    # One after the other: trees are so small here that threads would wait for each other.
     folds = list(GroupKFold(N_FOLDS, shuffle=True, random_state=seed).split(X, y, of_rows))
     advance = progress or (lambda _: None)
-    with ThreadPoolExecutor() as threads:  # trees are grown outside of Python's lock
-        tuned = {}
-        fits = threads.map(lambda kind: _tuned(kind, X, y, seed), kinds)
-        for kind, fit in zip(kinds, fits, strict=True):
-            tuned[kind] = fit
+    tuned, residuals = {}, {}
+    for kind in kinds:
+        tuned[kind], residuals[kind] = _tuned(kind, X, y, seed), np.empty(len(y))
+        advance(1)
+        for train, test in folds:
+            residuals[kind][test] = y[test] - tuned[kind](X[train], y[train])(X[test])
             advance(1)
-        jobs = [(kind, fold) for kind in kinds for fold in folds]
-
-        def held_out(job: tuple[str, Fold]) -> Row:
-            kind, (train, test) = job
-            return y[test] - tuned[kind](X[train], y[train])(X[test])
-
-        residuals = {kind: np.empty(len(y)) for kind in kinds}
-        for (kind, (_, test)), found in zip(jobs, threads.map(held_out, jobs), strict=True):
-            residuals[kind][test] = found
-            advance(1)
-        candidates = judged(residuals)
-        twins = threads.map(
-            lambda kind: FittedTwin.from_residuals(
-                kind, tuned[kind](X, y), X, residuals[kind], seed
-            ),
-            [each.kind for each in candidates if each.kept],
-        )
-        return list(twins), candidates
+    candidates = judged(residuals)
+    twins = [
+        FittedTwin.from_residuals(kind, tuned[kind](X, y), X, residuals[kind], seed)
+        for kind in (each.kind for each in candidates if each.kept)
+    ]
+    return twins, candidates
 
 
 def judged(residuals: dict[str, Row]) -> list[Candidate]:
@@ -129,7 +116,8 @@ def _tuned(kind: str, X: Table, y: Row, seed: int) -> Fit:
 
     def said(work: Callable[[], T]) -> T:
         try:
-            return work()
+            with np.errstate(over="ignore"):  # numbers too large for trees are refused by them
+                return work()
         except (ValueError, np.linalg.LinAlgError, OverflowError) as error:
             raise TwinError(
                 f"The twin {kind!r} cannot be fitted to these data: {error}. Pass another `truth`."

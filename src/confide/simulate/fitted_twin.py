@@ -11,7 +11,7 @@ from confide.simulate.functions import FUNCTIONS, Function, Row, Table, Trees
 from confide.simulate.noise import GAUSSIAN, NoiseLaw, Residuals
 from confide.simulate.truth import Truth
 
-N_TREES = 100
+N_TREES = 50
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,8 @@ class Trees:
 
     def __call__(self, X: Table) -> Row:
         """The sum at each row."""
-        X = np.ascontiguousarray(X, np.float32)  # as scikit-learn compares
+        with np.errstate(over="ignore"):  # what is too large is to the right of every threshold
+            X = np.ascontiguousarray(X, np.float32)  # as scikit-learn compares
         size = max(1, _CELLS_PER_BLOCK // len(self.roots))
         blocks = [self._sum(X[start : start + size]) for start in range(0, len(X), size)]
         return np.concatenate(blocks) if blocks else np.empty(0)

@@ -20,7 +20,7 @@ from confide.uncertainty.intervals import (
 )
 from confide.uncertainty.law import Law, NormalMixture
 from confide.uncertainty.level_law import LevelLaw
-from confide.uncertainty.pivots import PivotLaw, SimulatedErrors, pooled_scores
+from confide.uncertainty.pivots import PivotLaw, Simulated, SimulatedErrors, pooled_scores
 from confide.uncertainty.score_law import ScoreLaw, conformal_quantile
 from confide.uncertainty.variances import (
     aleatoric_variance,
@@ -39,6 +39,7 @@ __all__ = [
     "NormalMixture",
     "PivotLaw",
     "ScoreLaw",
+    "Simulated",
     "SimulatedErrors",
     "aleatoric_variance",
     "bootstrapped_confidence_law",

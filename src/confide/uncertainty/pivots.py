@@ -11,6 +11,10 @@ $c_{-k}$ the factor from the other simulations, take that of their shape, pooled
 interval has the half-width $s(x)\,c(x)\,q$, with $q$ the scores' quantile. A factor of its own for
 each row needs few simulations because the shape, which needs many, is shared.
 
+Part of the error may be taken away rather than covered: with a shift $w$ the interval's centre is
+the prediction less $w$ times the bias $\bar e(x)$ that the simulations show, and their own errors
+are $e_k - w\,\bar e_{-k}$, each with the bias that the others show.
+
 If real data come from that truth, $r_0, r_1, \ldots, r_K$ are exchangeable, and so are the scores,
 up to $c$ being made of K simulations instead of K - 1: averaged over rows the interval covers as it
 says. If they do not, how well the truth of the simulations resembles theirs decides (R. Beran,
@@ -26,6 +30,7 @@ from jaxtyping import Bool, Float64
 from confide.uncertainty.score_law import Row, ScoreLaw, Scores
 
 PerSimulation = Float64[np.ndarray, "simulation row"]
+TINY = np.finfo(np.float64).tiny
 
 
 class PivotLaw(ScoreLaw):
@@ -39,16 +44,20 @@ class PivotLaw(ScoreLaw):
         )
 
 
-def pooled_scores(studentised: PerSimulation) -> Scores:
+def pooled_scores(studentised: PerSimulation, expected: PerSimulation | None = None) -> Scores:
     """Each simulation's error in units of what the others say of its row, sorted.
+
+    Args:
+        studentised: errors in units of what the fits claim.
+        expected: expectations of their squares, where parts of the errors were drawn at random;
+            None for the squares themselves.
 
     Example:
         >>> pooled_scores(np.array([[1.0], [-2.0], [2.0]])).tolist()  # 1 / 2, 2 / sqrt(5 / 2) twice
         [0.5, 1.2649110640673518, 1.2649110640673518]
     """
-    n = len(studentised)
-    squares = studentised**2
-    others = np.sqrt((squares.sum(axis=0) - squares) / (n - 1))
+    squares = studentised**2 if expected is None else expected
+    others = np.sqrt((squares.sum(axis=0) - squares) / (len(squares) - 1))
     scores = np.zeros_like(squares)
     np.divide(np.abs(studentised), others, out=scores, where=others > 0)
     return np.sort(scores, axis=None)
@@ -86,3 +95,56 @@ class SimulatedErrors:
         """
         by_chance = self.spread**2 / self.n_simulations
         return self.bias**2 - by_chance > np.maximum(self.spread, self.claimed) ** 2
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What fits to simulated data said about some rows, beside the truth there.
+
+    Attributes:
+        errors: prediction less true function.
+        claimed: the fits' standard errors of their predictions, above zero.
+        claimed_total: their standard deviations of a new observation.
+        noise: the true standard deviation of the noise.
+    """
+
+    errors: PerSimulation
+    claimed: PerSimulation
+    claimed_total: PerSimulation
+    noise: PerSimulation
+
+    def confidence_scores(self, shift: float = 0.0) -> Scores:
+        """Of the errors for the true function."""
+        return pooled_scores(self._shifted(shift) / self.claimed)
+
+    def prediction_scores(self, drawn: PerSimulation, shift: float = 0.0) -> Scores:
+        """Of the errors for new observations, whose noise is drawn in standard deviations."""
+        errors = self._shifted(shift)
+        return pooled_scores(
+            (errors - self.noise * drawn) / self.claimed_total, self._expected_squares(errors)
+        )
+
+    def summary(self, shift: float = 0.0) -> SimulatedErrors:
+        """What they say of each row."""
+        n, errors = len(self.errors), self._shifted(shift)
+        squares = (errors / self.claimed) ** 2
+        mean_square = squares.mean(axis=0)
+        error = squares.std(axis=0, ddof=1) / np.sqrt(n)  # of the mean square; of its root half
+        return SimulatedErrors(
+            factor=np.sqrt(mean_square),
+            factor_error=error / np.maximum(2 * mean_square, TINY),
+            prediction_factor=np.sqrt(self._expected_squares(errors).mean(axis=0)),
+            bias=self.errors.mean(axis=0),
+            spread=self.errors.std(axis=0, ddof=1),
+            claimed=np.sqrt((self.claimed**2).mean(axis=0)),
+            n_simulations=n,
+        )
+
+    def _shifted(self, shift: float) -> PerSimulation:
+        """Errors of centres that are moved by a share of the bias which the others show."""
+        others = (self.errors.sum(axis=0) - self.errors) / (len(self.errors) - 1)
+        return self.errors - shift * others
+
+    def _expected_squares(self, errors: PerSimulation) -> PerSimulation:
+        """Of studentised errors for a new observation, over its noise."""
+        return (errors**2 + self.noise**2) / self.claimed_total**2

@@ -16,7 +16,7 @@ from confide.estimators import ESTIMATORS
 from confide.experiments.cell import Cell
 from confide.experiments.coverage.contenders import Contender
 from confide.experiments.options import Options
-from confide.experiments.simulated import blocks_of, n_rows_of, seeds_of, twin_of
+from confide.experiments.simulated import Twin, blocks_of, n_rows_of, seeds_of, twin_of
 from confide.experiments.store import RunFolderError, Saved
 from confide.laboratory import Answers, simulated_answers
 from confide.laboratory.coverage_check import coverages_of
@@ -105,8 +105,6 @@ def _cell(
 
 def simulate(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
     """Fits the contender to each simulated data set and keeps what it says about the test rows."""
-    import pandas as pd
-
     twin = twin_of(settings["set"], truth=settings["truth"], noise=settings["noise"])
     targets = twin.targets(seeds_of(settings, "targets"))
     if settings["targets"] == "real":
@@ -120,9 +118,16 @@ def simulate(settings: Mapping[str, Any], progress: Progress | None) -> "pd.Data
         seeds_of(settings, "fits"),
         progress=progress,
     )
+    return as_frame(answers, twin, range(*settings["simulations"]))
+
+
+def as_frame(answers: Answers, twin: Twin, simulations: Sequence[int]) -> "pd.DataFrame":
+    """A row for each simulation and test row: the truth, the prediction, bounds, what they held."""
+    import pandas as pd
+
     n_simulations, n_rows = answers.means.shape
     columns: dict[str, np.ndarray] = {
-        "simulation": np.repeat(np.arange(*settings["simulations"], dtype=np.int32), n_rows),
+        "simulation": np.repeat(np.array(simulations, np.int32), n_rows),
         "row": np.tile(np.arange(n_rows, dtype=np.int32), n_simulations),
         "true_mean": np.tile(twin.truth.mean(twin.X_test), n_simulations),
         "true_std": np.tile(twin.truth.std(twin.X_test), n_simulations),
@@ -189,9 +194,13 @@ def _judged(cells: list[Saved]) -> Judged:
     if frame.duplicated(["simulation", "row"]).any():
         names = ", ".join(str(saved.path) for saved in cells)
         raise RunFolderError(f"These cells hold the same simulations: {names}. Delete some.")
+    return from_frame(cells[0].settings, frame)
+
+
+def from_frame(settings: Mapping[str, Any], frame: "pd.DataFrame") -> Judged:
+    """From rows as `as_frame` writes them, sorted by simulation and row."""
     n_simulations = frame["simulation"].nunique()
     arrays = {name: frame[name].to_numpy().reshape(n_simulations, -1) for name in frame}
-    settings = cells[0].settings
     intervals: dict[tuple[Kind, float], np.ndarray] = {}
     coverages = []
     kinds: tuple[Kind, ...] = ("confidence", "prediction")

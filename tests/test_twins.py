@@ -1,0 +1,252 @@
+"""Twins of a data set: functions kept as arrays, and the choice among them."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+
+from confide.errors import TwinError
+from confide.randomness import key_from
+from confide.simulate import FittedTwin, GradientBoostingTruth, Residuals, fitted_twins
+from confide.simulate.candidates import CANDIDATES, MOST_LANDMARKS, smooth
+from confide.simulate.choice import judged, n_steps
+from confide.simulate.functions import Kernels, Trees
+
+
+def step(X):
+    return 3.0 * (X[:, 0] > 0.2) - 2.0 * (X[:, 1] > -0.3)
+
+
+def wave(X):
+    return np.sin(2 * X[:, 0]) + 0.5 * X[:, 1]
+
+
+def sample(function, n=200, noise=0.2, seed=0):
+    generator = np.random.default_rng(seed)
+    X = generator.uniform(-1, 1, size=(n, 3))
+    return X, function(X) + noise * generator.normal(size=n)
+
+
+# Functions.
+
+
+def test_a_forest_as_arrays_is_the_forest():
+    X, y = sample(wave)
+    forest = RandomForestRegressor(7, min_samples_leaf=2, random_state=0).fit(X, y)
+    new = np.random.default_rng(1).uniform(-2, 2, size=(500, 3))
+    trees = Trees.from_sklearn(forest.estimators_, weight=1 / 7)
+    assert trees(new) == pytest.approx(forest.predict(new), rel=1e-12)
+
+
+def test_a_forest_as_arrays_compares_as_the_forest_does():
+    # Thresholds lie half-way between float32 values: in double precision some rows go elsewhere.
+    X = np.nextafter(np.float32(0.1), 1, dtype=np.float32) * np.arange(1, 41)[:, None] / 3
+    X = X.astype(np.float64) + 1e-12
+    forest = RandomForestRegressor(5, random_state=0).fit(X, np.arange(40.0))
+    trees = Trees.from_sklearn(forest.estimators_, weight=0.2)
+    assert trees(X) == pytest.approx(forest.predict(X), rel=1e-12)
+
+
+def test_boosted_trees_as_arrays_are_the_boosted_trees():
+    X, y = sample(step)
+    boosted = GradientBoostingRegressor(n_estimators=9, random_state=0).fit(X, y)
+    trees = Trees.from_sklearn(
+        list(boosted.estimators_[:, 0]), weight=0.1, constant=float(y.mean())
+    )
+    assert trees(X) == pytest.approx(boosted.predict(X), rel=1e-12)
+
+
+@pytest.mark.parametrize("function", ["forest", "kernels"])
+def test_blocks_of_rows_change_nothing(function, monkeypatch):
+    X, y = sample(wave)
+    kind = {"forest": "random_forest", "kernels": "smooth"}[function]
+    fitted = CANDIDATES[kind](X, y, 0)(X, y)
+    whole = fitted(X)
+    monkeypatch.setattr("confide.simulate.functions._CELLS_PER_BLOCK", 1000)
+    # Weights of kernels are large and cancel; sums of blocks are rounded otherwise.
+    assert fitted(X) == pytest.approx(whole, rel=1e-9)
+    assert fitted(X[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("kind", CANDIDATES)
+def test_a_function_is_the_same_from_a_file(kind):
+    X, y = sample(wave)
+    fitted = CANDIDATES[kind](X, y, 0)(X, y)
+    again = type(fitted).from_arrays(fitted.to_arrays(), 3)
+    assert again(X).tolist() == fitted(X).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("left", np.zeros_like, "out of order"),  # back to the root, for ever
+        ("right", lambda a: a + np.int32(9999) * (a != np.arange(len(a))), "point outside"),
+        ("feature", lambda a: a + 3, "point outside"),
+        ("roots", lambda a: a - 1, "point outside"),
+        ("value", lambda a: np.full_like(a, np.nan), "not finite"),
+        ("threshold", lambda a: a[1:], "must be float64 of shape"),
+    ],
+)
+def test_trees_of_a_file_are_checked(name, change, message):
+    X, y = sample(step)
+    arrays = CANDIDATES["random_forest"](X, y, 0)(X, y).to_arrays()
+    arrays[name] = change(arrays[name])
+    with pytest.raises(ValueError, match=message):
+        Trees.from_arrays(arrays, 3)
+
+
+def test_kernels_of_a_file_are_checked():
+    X, y = sample(wave)
+    arrays = smooth(X, y, 0)(X, y).to_arrays()
+    with pytest.raises(ValueError, match="must be positive"):
+        Kernels.from_arrays(arrays | {"x_scale": np.zeros(3)}, 3)
+    with pytest.raises(ValueError, match="is missing"):
+        Kernels.from_arrays({}, 3)
+
+
+def test_the_smooth_function_is_kernel_ridge_regression():
+    X, y = sample(wave, n=60)
+    fitted = smooth(X, y, 0)(X, y)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    gram = np.exp(-fitted.gamma * ((Z[:, None] - Z[None]) ** 2).sum(axis=-1))
+    # All rows are landmarks: the residuals of ridge regression are the ridge times the weights.
+    residuals = y - fitted(X)
+    weights = np.linalg.lstsq(gram, fitted(X) - y.mean(), rcond=None)[0]
+    ridge = (residuals @ weights) / (weights @ weights)
+    assert residuals == pytest.approx(ridge * weights, abs=1e-3 * np.abs(residuals).max())
+
+
+def test_length_and_ridge_have_the_least_leave_one_out_error(monkeypatch):
+    X, y = sample(wave, n=40, noise=0.5)
+
+    def left_out(length, ridge):
+        """Rows left out one by one, with the features of all of them."""
+        monkeypatch.setattr("confide.simulate.candidates.LENGTHS", (length,))
+        monkeypatch.setattr("confide.simulate.candidates.RIDGES", np.array([ridge]))
+        from confide.simulate.candidates import _Features
+
+        features = _Features.of(X, length, 0).values
+        penalty = ridge * np.linalg.eigvalsh(features.T @ features)[-1]
+        errors = []
+        for i in range(len(y)):
+            kept = np.arange(len(y)) != i
+            gram = features[kept].T @ features[kept] + penalty * np.eye(features.shape[1])
+            centred = y - y.mean()
+            coefficients = np.linalg.solve(gram, features[kept].T @ centred[kept])
+            errors.append(centred[i] - features[i] @ coefficients)
+        return np.mean(np.square(errors))
+
+    lengths, ridges = (0.3, 3.0), (1e-4, 1e-1)
+    best = min((left_out(a, b), a, b) for a in lengths for b in ridges)
+    monkeypatch.setattr("confide.simulate.candidates.LENGTHS", lengths)
+    monkeypatch.setattr("confide.simulate.candidates.RIDGES", np.array(ridges))
+    chosen = smooth(X, y, 0)(X, y)
+    monkeypatch.setattr("confide.simulate.candidates.LENGTHS", best[1:2])
+    monkeypatch.setattr("confide.simulate.candidates.RIDGES", np.array(best[2:]))
+    assert chosen(X).tolist() == smooth(X, y, 0)(X, y)(X).tolist()
+
+
+def test_a_long_table_is_spanned_by_some_of_its_rows():
+    X, y = sample(wave, n=MOST_LANDMARKS + 50)
+    fitted = smooth(X, y, 0)(X, y)
+    assert len(fitted.landmarks) == MOST_LANDMARKS
+    # The noise is 0.2, and 350 rows average most of it away.
+    assert np.sqrt(np.mean((fitted(X) - wave(X)) ** 2)) < 0.1
+
+
+# The choice.
+
+
+@pytest.mark.parametrize(("function", "best"), [(step, "gradient_boosting"), (wave, "smooth")])
+def test_rough_data_have_a_rough_twin_and_smooth_data_a_smooth_one(function, best):
+    twins, candidates = fitted_twins(*sample(function), 0)
+    assert candidates[0].kind == twins[0].kind == best
+    assert any(c.kind == "smooth" and c.kept for c in candidates) == (best == "smooth")
+
+
+def test_candidates_within_one_standard_error_of_the_best_are_kept():
+    best, one_row, half = np.zeros(100), np.zeros(100), np.tile([1.0, 0.0], 50)
+    one_row[0] = 3.0
+    found = {each.kind: each for each in judged({"half": half, "one": one_row, "best": best})}
+    assert list(found) == ["best", "one", "half"]
+    assert (found["best"].behind, found["best"].kept) == (0, True)
+    # One square of 9 in a hundred rows: mean 0.09, standard error 0.9 / 10.
+    assert found["one"].behind == pytest.approx(1)
+    # Squares 1, 0, 1, 0 ...: mean 1/2, standard deviation sqrt(25/99).
+    assert found["half"].behind == pytest.approx(0.5 / np.sqrt(25 / 99) * 10)
+    assert not found["half"].kept
+    one_row[1] = 1.0  # a second square that is alike makes the difference surer
+    assert not judged({"best": best, "one": one_row})[1].kept
+    assert judged({"best": best + 1, "same": best + 1})[1].kept
+
+
+def test_noise_is_that_of_rows_which_were_held_out():
+    X, y = sample(step, n=400, noise=0.5)
+    (twin, *_), _ = fitted_twins(X, y, 0, ["random_forest"])
+    in_sample = np.sqrt(np.mean((y - twin.mean(X)) ** 2))
+    # A forest's own residuals are far too small; held-out ones a little too large.
+    assert in_sample < 0.9 * 0.5
+    assert 0.5 < np.sqrt(np.mean(twin.std(X) ** 2)) < 1.25 * 0.5
+
+
+def test_copies_of_rows_do_not_make_a_twin_look_better():
+    X, y = sample(step, n=100, noise=0.5)
+    _, (alone, *_) = fitted_twins(X, y, 0, ["random_forest"])
+    _, (copied, *_) = fitted_twins(np.repeat(X, 4, axis=0), np.repeat(y, 4), 0, ["random_forest"])
+    # Were copies split between folds, held-out rows would be known by heart: a fifth of the error.
+    assert copied.rmse > 0.8 * alone.rmse
+
+
+def test_a_twin_is_the_same_from_a_file_and_for_the_same_seed():
+    X, y = sample(wave)
+    (twin, *_), _ = fitted_twins(X, y, 3)
+    (same, *_), _ = fitted_twins(X, y, 3)
+    loaded = FittedTwin.from_file(*twin.to_file(), 3)
+    for other in (same, loaded):
+        assert other.kind == twin.kind
+        assert other.draw(key_from(1), X).tolist() == twin.draw(key_from(1), X).tolist()
+
+
+def test_progress_tells_of_every_step():
+    heard = []
+    fitted_twins(*sample(wave, n=40), 0, ["smooth"], progress=heard.append)
+    assert sum(heard) == n_steps(["smooth"]) == 5
+
+
+def test_too_few_rows_for_a_twin():
+    X, y = sample(wave, n=19)
+    with pytest.raises(TwinError, match="at least 20 different rows, got 19"):
+        fitted_twins(X, y, 0)
+
+
+def test_a_twin_that_cannot_be_fitted_says_which_and_why():
+    X, y = sample(wave, n=30)
+    X[3, 0] = 1e39  # beyond float32, which forests work with
+    with pytest.raises(TwinError, match=r"'random_forest' cannot be fitted.*Pass another `truth`"):
+        fitted_twins(X, y, 0, ["random_forest"])
+
+
+# Noise and truths.
+
+
+def test_residuals_are_drawn_as_they_are():
+    law = Residuals.of(np.array([-1.0, 0.0, 0.0, 5.0]))
+    assert law.sorted_values.mean() == pytest.approx(0)
+    assert law.sorted_values.std() == pytest.approx(1)
+    drawn = law.sample(np.random.default_rng(0), 1000)
+    assert set(drawn.tolist()) == set(law.sorted_values.tolist())
+    assert law.cdf(np.array([-9.0, 0.0, 9.0])).tolist() == [0, 0.75, 1]
+    assert law.survival(np.array([-9.0, 0.0, 9.0])).tolist() == [1, 0.25, 0]
+
+
+def test_residuals_that_are_all_zero_have_no_shape():
+    assert Residuals.of(np.zeros(4)).name == "gaussian"
+
+
+def test_boosted_truth_is_boosting_with_a_forests_noise():
+    X, y = sample(step)
+    truth = GradientBoostingTruth.from_data(X, y)
+    boosted = GradientBoostingRegressor(random_state=2).fit(X, y)
+    squares = (y - boosted.predict(X)) ** 2
+    forest = RandomForestRegressor(100, max_depth=3, random_state=2).fit(X, squares)
+    assert truth.mean(X).tolist() == boosted.predict(X).tolist()
+    assert truth.std(X).tolist() == np.sqrt(forest.predict(X)).tolist()
