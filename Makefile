@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 export CONFIDE_DATA
 
-.PHONY: demo test lint check bench peers paper release-check clean
+.PHONY: demo test lint docs check bench peers paper release-check clean
 
 demo: $(VENV)/.demo
 	$(BIN)/confide demo
@@ -21,7 +21,12 @@ lint: $(VENV)/.check
 	$(BIN)/mypy
 	$(BIN)/mypy tests/public_api.py tools/release_check.py
 
-check: lint test
+# The documentation, in site/; a warning or a broken link is an error.
+docs: $(VENV)/.docs
+	$(BIN)/python docs/tools/assemble.py build/pages
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=docs/tools $(BIN)/mkdocs build --strict
+
+check: lint docs test
 
 # Ours against the same procedure in other libraries; about 25 minutes.
 bench: $(VENV)/.peers
@@ -43,7 +48,7 @@ release-check: $(VENV)/.release
 	$(BIN)/python tools/release_check.py
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) build site
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +64,10 @@ $(VENV)/.experiments: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 $(VENV)/.check: pyproject.toml | $(BIN)/python

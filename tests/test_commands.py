@@ -1,6 +1,7 @@
 """fit, predict, report, check, inspect: results, messages, exit codes, and what is left behind."""
 
 import gzip
+import inspect
 import io
 import json
 import os
@@ -8,6 +9,8 @@ import re
 import signal
 import subprocess
 import sys
+import warnings
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +23,7 @@ from click.testing import CliRunner
 
 import confide
 from confide.cli import main
+from confide.honest import FEWEST_SIMULATIONS
 
 QUICK = ["--epochs", "3", "--members", "2"]
 
@@ -125,6 +129,74 @@ def test_columns_can_be_excluded(homes, tmp_path):
     path = tmp_path / "new.confide"
     done("fit", homes, "-t", "price", "-o", path, "--exclude", "number,garden", *QUICK)
     assert list(confide.load(path).feature_names_in_) == ["sold", "kind", "x"]
+
+
+HONEST = ["--honest", "--simulations", "10"]
+
+
+@pytest.fixture(scope="module")
+def honest(folder):
+    path = folder / "honest.confide"
+    command = ["fit", folder / "homes.parquet", "-t", "price", "-o", path, *QUICK, *HONEST]
+    return path, done(*command, "--json")
+
+
+def test_an_honest_fit_says_what_its_twins_found_with_the_rest(honest, model):
+    path, result = honest
+    account = confide.load(path).confidence_calibration_.account
+    assert sum(each.n_simulations for each in account.resemblances) == 10
+    assert result.stderr.count("Confidence intervals are calibrated on simulated twins") == 1
+    for warning in account.warnings:
+        assert result.stderr.count(f"Warning: {warning}\n") == 1
+    assert "Fitting twins of the data" in result.stderr
+    assert "as long as that many fits: 100 %" in result.stderr
+    told = json.loads(result.stdout)
+    assert told["honesty"] == json.loads(json.dumps(account.to_json()))
+    assert json.loads(done("inspect", model, "--json").stdout)["honesty"] is None
+    said = done("inspect", path).stdout
+    assert re.search(r"confidence intervals: +calibrated on 10 simulated data sets \(", said)
+    assert re.search(r"confidence intervals: +the method's own", done("inspect", model).stdout)
+
+
+def test_an_honest_model_predicts_both_confidence_intervals(honest, folder, tmp_path):
+    path, _ = honest
+    done("predict", path, folder / "homes.csv", "-o", tmp_path / "out.csv", "--level", "0.8")
+    found = read_exactly(tmp_path / "out.csv")
+    fitted = confide.load(path)
+    features = pd.read_parquet(folder / "homes.parquet").drop(columns="price")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        prediction = fitted.get_prediction(features)
+    for bounds, ending in ((prediction, ""), (prediction.uncalibrated, "_uncalibrated")):
+        columns = [f"mean_ci_{end}{ending}" for end in ("lower", "upper")]
+        np.testing.assert_allclose(found[columns], bounds.confidence_interval(0.8), rtol=1e-5)
+
+
+def test_an_honest_model_has_its_section_on_the_page(honest, homes, tmp_path):
+    path, _ = honest
+    page = tmp_path / "report.html"
+    told = json.loads(done("report", path, homes, "-o", page, "--json").stdout)
+    assert "How honest are the confidence intervals" in page.read_text()
+    assert {row["used"] for row in told["twins"]} - {"no"}
+    assert [row["level"] for row in told["widening"]] == ["80 %", "95 %", "95 %"]
+
+
+def test_simulations_are_for_honest_fits_and_not_too_few(homes, tmp_path):
+    command = ["fit", homes, "-t", "price", "-o", tmp_path / "new"]
+    refused(2, "--simulations is for --honest", *command, "--simulations", "20")
+    refused(2, r"9 is not in the range x>=10", *command, "--honest", "--simulations", "9")
+    cli_fit = import_module("confide.cli.fit")
+    assert cli_fit.FEWEST_SIMULATIONS == FEWEST_SIMULATIONS
+    default = inspect.signature(confide.BootstrappedDeepEnsembleRegressor.calibrate_confidence)
+    assert default.parameters["n_simulations"].default == cli_fit.SIMULATIONS
+
+
+def test_a_table_too_short_for_a_twin_is_refused_with_the_way_out(tmp_path):
+    path = tmp_path / "short.csv"
+    pd.DataFrame({"x": np.arange(18.0), "y": np.arange(18.0) ** 2}).to_csv(path, index=False)
+    message = "at least 20 different rows.*there are 18. Gather.*fit without it"
+    refused(2, message, "fit", path, "-t", "y", "-o", tmp_path / "new", "--honest")
+    assert not (tmp_path / "new").exists()
 
 
 def test_nothing_is_overwritten_without_force(homes, model):
@@ -442,6 +514,23 @@ def test_ctrl_c_leaves_no_file_and_says_so(homes, tmp_path):
     with process(*command, stdout=subprocess.PIPE) as child:
         while line := child.stderr.readline():
             if "Fitting" in line:  # a quarter of the training is done
+                child.send_signal(signal.SIGINT)
+                break
+        said = child.stderr.read()
+    assert child.returncode == 130
+    assert "Stopped." in said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["Fitting twins", "Calibrating"])
+def test_ctrl_c_while_calibrating_leaves_no_file_and_says_so(homes, tmp_path, stage):
+    path = tmp_path / "model.confide"
+    command = ["fit", homes, "-t", "price", "-o", path, "--epochs", 2000, "--members", 2]
+    with process(*command, "--honest", stdout=subprocess.PIPE) as child:
+        while line := child.stderr.readline():
+            if stage in line:
                 child.send_signal(signal.SIGINT)
                 break
         said = child.stderr.read()

@@ -24,18 +24,21 @@ import confide.plot
 from confide import NoSuchIntervalError, Prediction
 from confide.metrics import ObservedCoverage
 from confide.plot import (
+    HonestyDisplay,
     IntervalsDisplay,
     NoveltyDisplay,
     PredictionCoverageDisplay,
     SplitDisplay,
+    plot_honesty,
     plot_intervals,
     plot_novelty,
     plot_observed_coverage,
     plot_split,
+    plot_widening,
 )
 from confide.plot.feature import MISSING, MOST_CATEGORIES, OTHERS, as_values, feature_of
 from confide.plot.places import MOST_ROWS, MOST_ROWS_APART, places_along, places_by_prediction
-from confide.uncertainty import Law, LevelLaw
+from confide.uncertainty import Calibration, Law, LevelLaw, PivotLaw, SimulatedErrors
 
 N_ROWS = 8
 Y = np.array([0.5, -1.0, 3.0, 9.0, 4.5, -2.0, 6.0, 6.5])
@@ -59,6 +62,22 @@ def predicted(mean, **changes):
             novelty=(np.arange(len(mean)) + 1) / (len(mean) + 1),
         ),
         **changes,
+    )
+
+
+SCORES = np.arange(1, 40) / 20
+
+
+def honest(prediction, times=3.0):
+    """Confidence intervals of that many standard errors at a score of one, as of twins."""
+    one = np.ones(len(prediction))
+    times = times * one
+    return dataclasses.replace(
+        prediction,
+        confidence_law=PivotLaw(prediction.mean, times * np.sqrt(2), SCORES),
+        prediction_law=PivotLaw(prediction.mean, 0.2 * one, SCORES),
+        uncalibrated=prediction,
+        simulated=SimulatedErrors(times, 0.25 * one, one, 5.0 * (times > 3), one, one, 20),
     )
 
 
@@ -575,16 +594,133 @@ def test_coverage_is_drawn_with_wilsons_bars(prediction, ax):
 
 
 def test_a_calibrated_prediction_is_drawn_beside_itself_before(prediction, ax):
-    narrow = dataclasses.replace(
-        prediction, prediction_law=Law.normal(prediction.mean, np.full(N_ROWS, 0.1))
-    )
-    calibrated = dataclasses.replace(prediction, uncalibrated=narrow)
     levels = [0.5, 0.9]
+    calibrated = prediction.calibrated(Calibration(SCORES))
     PredictionCoverageDisplay.from_prediction(calibrated, Y, confidence_levels=levels, ax=ax)
-    now, before = (one.observed_coverage(Y, levels) for one in (prediction, narrow))
+    now, before = (one.observed_coverage(Y, levels) for one in (calibrated, prediction))
     assert now.shares.tolist() != before.shares.tolist()
     assert_curve_is(ax, "calibrated prediction intervals", now)
     assert_curve_is(ax, "before calibration", before)
+
+
+@pytest.mark.parametrize("kept_back", [False, True])
+def test_what_prediction_intervals_were_calibrated_on_is_said(prediction, ax, kept_back):
+    shown = honest(prediction)
+    shown = shown.calibrated(Calibration(SCORES)) if kept_back else shown
+    display = PredictionCoverageDisplay.from_prediction(
+        shown, Y, confidence_levels=[0.5, 0.9], ax=ax
+    )
+    on_twins = "prediction intervals calibrated on twins"
+    name = "calibrated prediction intervals" if kept_back else on_twins
+    assert list(display.coverages) == [name, "before calibration"]
+    assert_curve_is(ax, "before calibration", prediction.observed_coverage(Y, [0.5, 0.9]))
+    assert_curve_is(ax, name, shown.observed_coverage(Y, [0.5, 0.9]))
+
+
+@pytest.mark.parametrize(
+    ("calibrate", "calibrated"),
+    [
+        (lambda p: p, set()),
+        (lambda p: p.calibrated(Calibration(SCORES)), {"prediction"}),
+        (honest, {"confidence", "prediction"}),
+        (lambda p: honest(p).calibrated(Calibration(SCORES)), {"confidence", "prediction"}),
+    ],
+)
+def test_the_legend_says_which_intervals_are_calibrated(prediction, ax, calibrate, calibrated):
+    plot_intervals(calibrate(prediction), confidence_level=0.9, ax=ax)
+    expected = {
+        f"90 % {kind} interval" + ", calibrated" * (kind in calibrated)
+        for kind in ("confidence", "prediction")
+    }
+    assert expected == words(ax) - {"prediction"}
+
+
+# --- honesty
+
+TIMES = np.array([3.0, 1, 2, 4, 5, 6, 7, 8]) / 2
+CALIBRATED, OWN = (
+    f"90 % confidence interval, {whose}" for whose in ("calibrated on twins", "the method's own")
+)
+
+
+def half_widths(prediction, level=0.9):
+    return np.diff(prediction.confidence_interval(level))[:, 0] / 2
+
+
+def test_honest_confidence_intervals_are_drawn_around_the_methods_own(prediction, ax):
+    shown = honest(prediction, TIMES)
+    plot_honesty(shown, confidence_level=0.9, ax=ax)
+    order = np.argsort(prediction.mean)
+    lower, upper = bars(ax, CALIBRATED).T
+    # Nine tenths of 40 is the 36th score, 1.8; a standard error is the root of 2.
+    expected = 1.8 * TIMES * np.sqrt(2)
+    assert upper == pytest.approx((prediction.mean + expected)[order])
+    assert lower == pytest.approx((prediction.mean - expected)[order])
+    place, own = lines(ax, OWN)
+    assert place.tolist() == list(range(N_ROWS))
+    assert own[:, 1] == pytest.approx((prediction.mean + half_widths(prediction))[order])
+    assert own[:, 0] == pytest.approx((prediction.mean - half_widths(prediction))[order])
+    assert ax.get_xlabel() == "rows, sorted by prediction"
+
+
+def test_along_the_only_feature_honest_confidence_intervals_are_bands(prediction, ax):
+    shown = honest(prediction, TIMES)
+    x = np.arange(N_ROWS) / 2
+    plot_honesty(shown, x, confidence_level=0.9, ax=ax)
+    for label, expected in ((CALIBRATED, half_widths(shown)), (OWN, half_widths(prediction))):
+        position, edges = band(ax, label)
+        assert position == pytest.approx(x)
+        assert np.diff(edges)[:, 0] == pytest.approx(2 * expected)
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_the_widening_is_drawn_with_its_error_and_its_bias(prediction, ax, joined):
+    shown = honest(prediction, TIMES)
+    x = 10.0 + np.arange(N_ROWS)
+    plot_widening(shown, x, confidence_level=0.9, joined=joined, ax=ax)
+    times = half_widths(shown) / half_widths(prediction)
+    biased = named(ax.get_lines(), "systematic error exceeds chance").get_xydata()
+    # A bias of 5 against a claim of one, where the factor is above 3.
+    assert biased[:, 0].tolist() == x.tolist()
+    assert biased[:, 1] == pytest.approx(np.where(TIMES > 3, times, np.nan), nan_ok=True)
+    assert "± one standard error" in words(ax)
+    if joined:
+        _, edges = band(ax, "± one standard error")
+        assert edges == pytest.approx(np.column_stack([times / 1.25, times * 1.25]))
+    assert ax.get_yscale() == "log"
+
+
+def test_the_honesty_display_draws_both_one_above_the_other(prediction, frame):
+    shown = honest(prediction, TIMES)
+    display = HonestyDisplay.from_prediction(shown, frame, feature="age", confidence_level=0.9)
+    assert display.figure_.axes == [display.ax_, display.widening_ax_]
+    assert display.widening_ax_.get_xlabel() == "age"
+    assert display.ax_.get_xlabel() == ""
+    assert display.simulated is shown.simulated
+    expected = half_widths(shown) / half_widths(prediction)
+    assert display.widening(0.9) == pytest.approx(expected)
+    above, below = Figure().subplots(2, 1)
+    again = display.plot([above, below])
+    assert (again.ax_, again.widening_ax_) == (above, below)
+    assert above.get_xlabel() == "age"
+    plt.close("all")
+
+
+@pytest.mark.parametrize("draw", [plot_honesty, plot_widening, HonestyDisplay.from_prediction])
+def test_what_was_not_calibrated_on_twins_has_no_honesty_to_show(prediction, draw):
+    for shown in (prediction, prediction.calibrated(Calibration(SCORES))):
+        with pytest.raises(ValueError, match=r"these are the method's own\. Call `calibrate_conf"):
+            draw(shown)
+
+
+def test_a_calibrated_estimator_is_asked_for_its_honesty(bootstrapped, data):
+    class Calibrated:
+        def get_prediction(self, X):
+            return honest(bootstrapped.get_prediction(X))
+
+    display = HonestyDisplay.from_estimator(Calibrated(), data[0])
+    assert len(display.widening()) == len(data[0])
+    plt.close("all")
 
 
 def test_curves_are_told_apart_without_colour(prediction, ax):

@@ -18,7 +18,13 @@ from confide.explanation import Decay, Explanation, largest_words
 from confide.methods.bootstrapped_deep_ensemble import member_means
 from confide.prediction import Prediction
 from confide.simulate import Sine
-from confide.uncertainty import Law, LevelLaw, deep_ensemble_prediction_law
+from confide.uncertainty import (
+    Calibration,
+    Law,
+    LevelLaw,
+    PivotLaw,
+    deep_ensemble_prediction_law,
+)
 
 law = settings(derandomize=True, deadline=None, max_examples=40)
 variances = st.lists(st.floats(1e-3, 1e3), min_size=9, max_size=9)
@@ -199,16 +205,36 @@ def test_a_deep_ensembles_spread_is_not_divided_by_its_members(plain, data):
 
 def test_a_calibrated_prediction_explains_from_the_same_variances(bootstrapped, data):
     prediction = bootstrapped.get_prediction(data[0])
-    stretched = dataclasses.replace(
-        prediction,
-        prediction_law=Law.normal(prediction.mean, np.ones(len(prediction))),
-        uncalibrated=prediction,
-    )
+    scores = np.arange(1.0, 20.0)
+    stretched = prediction.calibrated(Calibration(scores))
     assert stretched.explain().levers.equals(prediction.explain().levers)
     assert "before calibration" not in str(prediction.explain())
     for before in str(stretched.explain()).split(" prediction intervals")[1:]:
         assert before.startswith(" before calibration would")
     assert "prediction intervals before calibration would" in str(stretched.explain())
+    assert "confidence intervals before" not in str(stretched.explain())
+    assert "systematic errors" not in str(stretched.explain())
+
+
+@pytest.mark.parametrize("kept_back", [False, True])
+def test_confidence_intervals_calibrated_on_twins_are_forecast_as_they_were(
+    bootstrapped, data, kept_back
+):
+    prediction = bootstrapped.get_prediction(data[0])
+    scores = np.arange(1.0, 20.0)
+    laws = {
+        kind: PivotLaw(prediction.mean, np.ones(len(prediction)), scores)
+        for kind in ("confidence_law", "prediction_law")
+    }
+    honest = dataclasses.replace(prediction, **laws, uncalibrated=prediction)
+    honest = honest.calibrated(Calibration(scores)) if kept_back else honest
+    explanation = honest.explain()
+    assert explanation.levers.equals(prediction.explain().levers)
+    assert explanation.calibrated == ("confidence", "prediction")
+    told = str(explanation)
+    assert "With twice the members 95 % confidence intervals before calibration would" in told
+    assert "prediction intervals before calibration would" in told
+    assert told.count("room for systematic errors too, which more members do not shrink") == 1
 
 
 # --- against simulated truths ---------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """From a table to a model to predictions: nothing is judged on rows that it was trained on."""
 
+import copy
+import json
 import re
 
 import numpy as np
@@ -15,7 +17,13 @@ from confide import (
     DeepEnsembleRegressor,
     OverfittingCheck,
 )
-from confide.errors import KeptColumnError, RowError, TableMismatchError, TargetError
+from confide.errors import (
+    KeptColumnError,
+    RowError,
+    TableMismatchError,
+    TargetError,
+    TwinError,
+)
 from confide.fingerprints import are_copies, fingerprints, groups
 from confide.report.tables import with_error
 from confide.tables import TableFile, write_blocks
@@ -32,7 +40,7 @@ from confide.workflow import (
     prediction_blocks,
     without_columns,
 )
-from confide.workflow.rows import set_aside, status
+from confide.workflow.rows import known_again, set_aside, status
 from confide.workflow.target import known_rows, take_target
 
 FINITE = st.floats(-1e6, 1e6, width=64)
@@ -62,6 +70,13 @@ def rows():
 @pytest.fixture(scope="module")
 def fitted(rows, small):
     return fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small), file="rows.csv", seed=1)
+
+
+@pytest.fixture(scope="module")
+def honest(rows, small):
+    """The same with confidence intervals calibrated on as few twins as there may be."""
+    estimator = BootstrappedDeepEnsembleRegressor(**small)
+    return fit_table(rows, "y", estimator, file="rows.csv", seed=1, honest=True, n_simulations=10)
 
 
 # Rows, known again
@@ -390,6 +405,128 @@ def test_blocks_give_the_same_predictions_as_the_whole_table(fitted, rows):
         )
     frame = fitted.model.get_prediction(features_of(fitted.model, rows)).summary_frame(0.9)
     np.testing.assert_array_equal(whole["obs_ci_upper"].to_numpy(), frame["obs_ci_upper"])
+
+
+# Honest confidence intervals
+
+
+def test_an_honest_fit_is_the_same_fit_calibrated_on_the_rows_trained_on(honest, fitted, rows):
+    features, y = take_target(rows, "y")
+    model = honest.model
+    assert np.array_equal(model.predict(features), fitted.model.predict(features))
+    assert model.training_table_.judged == fitted.model.training_table_.judged
+    own, now = (each.get_prediction(features) for each in (fitted.model, model))
+    assert np.array_equal(now.uncalibrated.confidence_interval(), own.confidence_interval())
+    assert np.array_equal(now.prediction_interval(), own.prediction_interval())  # of rows set aside
+    trained = np.array(status(model, features, y)) == "trained on"
+    by_hand = fitted.model.calibrate_confidence(
+        features.filter(trained), y[trained], n_simulations=10
+    )
+    try:
+        again = by_hand.get_prediction(features).confidence_interval(0.9)
+        assert np.array_equal(now.confidence_interval(0.9), again)
+    finally:
+        fitted.model.confidence_calibration_ = None
+    assert model.confidence_calibration_.account.n_rows == trained.sum() == 94
+
+
+def test_what_the_twins_found_is_told_once_and_kept(honest, fitted, tmp_path):
+    account = honest.model.confidence_calibration_.account
+    told = [note for note in honest.notes if note not in fitted.notes]
+    assert len(told) == 5
+    kinds = [each.kind.replace("_", " ") for each in account.resemblances]
+    assert all(kind in told[0] for kind in kinds)
+    assert told[0].startswith("Confidence intervals are calibrated on simulated twins of the train")
+    low, middle, high = account.widening[0.95]
+    assert told[2] == (
+        f"At 95 % they are {middle:.2g} times as wide as the method's own in the typical row, and "
+        f"{low:.2g} to {high:.2g} times in nine rows of ten."
+    )
+    assert told[4].startswith(f"At {100 * account.biased:.0f} % of the rows the systematic error")
+    assert [w for w in honest.warnings if w not in fitted.warnings] == list(account.warnings)
+    assert len(set(honest.warnings)) == len(honest.warnings)
+    assert not set(account.warnings) & set(honest.notes)
+    path = tmp_path / "model"
+    honest.model.save(path)
+    description = described(confide.load(path))
+    assert (description.notes, description.warnings) == (list(honest.notes), list(honest.warnings))
+    assert description.honesty == account.to_json()
+    assert description.to_json() == honest.to_json()
+    json.dumps(description.to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("rows_kept_back", "twins"), [(False, False), (True, False), (False, True), (True, True)]
+)
+def test_a_description_says_what_was_calibrated_on_what(fitted, honest, rows_kept_back, twins):
+    model = copy.copy((honest if twins else fitted).model)
+    if not rows_kept_back:
+        model.calibration_ = None
+    facts = described(model).facts
+    on_twins = "calibrated on 10 simulated data sets ("
+    own = "calibrated on 24 rows" if rows_kept_back else on_twins if twins else "not calibrated"
+    assert facts["prediction intervals"].startswith(own)
+    assert facts["confidence intervals"].startswith(on_twins if twins else "the method's own")
+    assert (described(model).to_json()["honesty"] is None) == (not twins)
+
+
+def test_honest_blocks_give_the_same_predictions_as_the_whole_table(honest, rows):
+    (whole,) = prediction_blocks(honest.model, [rows], confidence_level=0.9)
+    blocks = [rows.slice(start, 50) for start in (0, 50, 100)]
+    in_blocks = pa.concat_tables(prediction_blocks(honest.model, blocks, confidence_level=0.9))
+    # XLA rounds differently for other numbers of rows.
+    for name in whole.column_names:
+        np.testing.assert_allclose(
+            in_blocks[name].to_numpy(), whole[name].to_numpy(), rtol=1e-5, err_msg=name
+        )
+    last = [f"{of}_ci_{end}_uncalibrated" for of in ("mean", "obs") for end in ("lower", "upper")]
+    assert [name for name in whole.column_names if "uncalibrated" in name] == last
+    widths = [
+        whole[f"mean_ci_upper{which}"].to_numpy() - whole[f"mean_ci_lower{which}"].to_numpy()
+        for which in ("", "_uncalibrated")
+    ]
+    assert not np.allclose(*widths)
+
+
+def test_an_honest_page_has_its_account_and_its_warnings_once(honest, rows):
+    inputs = page_inputs(honest.model, rows)
+    account = honest.model.confidence_calibration_.account
+    assert inputs.account is account
+    assert [w for w in inputs.warnings if w in account.warnings] == list(account.warnings)
+    assert "simulated twins" not in inputs.settings.get("notes from the fit", "")
+    assert "95 % confidence intervals before calibration" in inputs.advice
+    assert page_inputs(honest.model, rows.slice(0, 5)).account is account
+
+
+def test_with_few_rows_set_aside_the_twins_prediction_intervals_stay_and_are_judged(rows, small):
+    estimator = BootstrappedDeepEnsembleRegressor(**small)
+    found = fit_table(rows, "y", estimator, hold_out=0.1, honest=True, n_simulations=10)
+    model = found.model
+    assert model.calibration_ is None
+    assert any(
+        "calibrated on simulated twins alone: rows that were set aside calibrate them if there are "
+        "19 different ones, and there are 12" in note
+        for note in found.notes
+    )
+    features, y = take_target(rows, "y")
+    aside = np.isin(known_again(model, features, y, copies=False), model.training_table_.set_aside)
+    lower, upper = model.get_prediction(features).prediction_interval(0.8)[aside].T
+    judged = model.training_table_.judged
+    assert judged["coverage_80"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
+    assert "now calibrated on these rows" not in found.judgement
+
+
+def test_a_table_too_short_for_a_twin_is_refused_before_anything_is_trained(rows):
+    class Untouched(BootstrappedDeepEnsembleRegressor):
+        def fit(self, *_):
+            raise AssertionError
+
+    few = rows.slice(10, 20)
+    with pytest.raises(TwinError, match="at least 20 different rows to train on, and there are 16"):
+        fit_table(few, "y", Untouched(), honest=True)
+    copies = pa.concat_tables([rows.slice(10, 15)] * 10)
+    with pytest.raises(TwinError, match="there are 15"):
+        fit_table(copies, "y", Untouched(), hold_out=0, honest=True)
 
 
 def test_columns_are_found_by_name_in_any_order_and_others_are_ignored(fitted, rows):

@@ -9,14 +9,17 @@ import pandas as pd
 import pytest
 from browsing import WIDTHS, column, drawn, outside_requests, until
 from documents import EVIL
+from scipy import stats
 from sklearn.metrics import r2_score
 
 from confide import Prediction
 from confide.explanation import Lever
+from confide.honest import Account, Resemblance
 from confide.metrics import crps_of_normal_mixture
 from confide.report import render_page
 from confide.report.tables import cells, to_csv
-from confide.uncertainty import Law, LevelLaw
+from confide.simulate import Candidate
+from confide.uncertainty import ConformalLaw, Law, LevelLaw, PivotLaw, SimulatedErrors
 from confide.workflow import page_judgement
 from confide.workflow.page import PageInputs, page_document
 from confide.workflow.page_features import read_feature, strips, telling_features
@@ -113,7 +116,7 @@ def test_the_summary_says_it_all_in_words():
             " intervals held 3 of 4 observed values, 75 ± 11 %: as promised, within chance."
             " Whether *confidence* intervals hold the true function cannot be seen on any "
             "data, as nobody observes that function; `confide check` simulates it on data "
-            "like these."
+            "like these, and `confide fit --honest` calibrates them so."
         ),
         (
             "- **Where the uncertainty comes from.** On average over rows, the variance of "
@@ -240,10 +243,54 @@ def test_without_unseen_targets_accuracy_is_not_judged_and_why(changes, reason):
     assert "calibration" not in specifications(document)
 
 
-def calibrated(scale=2.0, **changes):
-    raw = predicted([1, 2, 3, 4])
-    law = Law.normal(raw.mean, np.full(4, scale))
-    return replace(raw, prediction_law=law, uncalibrated=raw, **changes)
+# A thousandth of a normal law each: quantiles at levels in thousandths are the law's.
+NORMAL_SCORES = stats.norm.ppf((1 + np.arange(1, 1000) / 1000) / 2)
+
+
+def calibrated(scale=2.0, raw=None, **changes):
+    """Prediction intervals as of rows kept back, normal with that scale."""
+    raw = predicted([1, 2, 3, 4]) if raw is None else raw
+    law = ConformalLaw(raw.mean, np.broadcast_to(scale, len(raw)), NORMAL_SCORES)
+    return replace(raw, prediction_law=law, uncalibrated=raw.uncalibrated or raw, **changes)
+
+
+def on_twins(times=3.0, raw=None, prediction_scale=2.0, biased=False):
+    """Confidence intervals so many times as wide as their own; prediction ones of that scale."""
+    raw = predicted([1, 2, 3, 4]) if raw is None else raw
+    one = np.ones(len(raw))
+    own = np.sqrt(raw.epistemic_variance)
+    return replace(
+        raw,
+        confidence_law=PivotLaw(raw.mean, times * own, NORMAL_SCORES),
+        prediction_law=PivotLaw(raw.mean, prediction_scale * one, NORMAL_SCORES),
+        uncalibrated=raw,
+        simulated=SimulatedErrors(
+            factor=times * one,
+            factor_error=0.1 * one,
+            prediction_factor=one,
+            bias=np.where(biased, 9.0, 0.0) * one,
+            spread=one,
+            claimed=one,
+            n_simulations=20,
+        ),
+    )
+
+
+ACCOUNT = Account(
+    candidates=(
+        Candidate("random_forest", 1.5, 0.0, kept=True),
+        Candidate("smooth", 1.6, 0.5, kept=True),
+        Candidate("gradient_boosting", 2.5, 4.0, kept=False),
+    ),
+    resemblances=(
+        Resemblance("random_forest", 10, 1.1, 0.05, 0.4),
+        Resemblance("smooth", 10, 0.9, 0.05, 0.3),
+    ),
+    n_rows=300,
+    widening={0.8: (0.9, 1.5, 3.0), 0.95: (0.8, 1.4, 2.8)},
+    factor_error=0.16,
+    biased=0.04,
+)
 
 
 def test_calibrated_intervals_are_judged_on_new_rows_alone():
@@ -268,13 +315,158 @@ def test_calibrated_intervals_are_judged_on_new_rows_alone():
 def test_calibrated_intervals_narrower_than_the_confidence_interval_are_warned_of(narrow, warned):
     raw = predicted(np.zeros(100))  # confidence intervals have a scale of 0.6
     scale = np.r_[np.full(narrow, 0.59), np.full(100 - narrow, 0.61)]
-    prediction = replace(raw, prediction_law=Law.normal(raw.mean, scale), uncalibrated=raw)
+    prediction = calibrated(scale, raw)
     said = page_document(inputs(prediction)).summary
     warning = f"- **Warning.** In {warned} of rows the calibrated prediction interval is narrower"
     assert (warning in said) == (warned is not None)
     assert ("narrower than the confidence interval" in said) == (warned is not None)
+    assert ("confidence intervals are not calibrated" in said) == (warned is not None)
     # Only calibration is at fault for it.
-    assert "narrower" not in page_document(inputs(replace(prediction, uncalibrated=None))).summary
+    own = replace(raw, prediction_law=Law.normal(raw.mean, scale))
+    assert "narrower" not in page_document(inputs(own)).summary
+
+
+def test_prediction_intervals_narrower_than_honest_confidence_intervals_say_why():
+    said = page_document(inputs(calibrated(0.5, raw=on_twins()))).summary
+    assert "In 100 % of rows the calibrated prediction interval is narrower" in said
+    assert "confidence intervals row by row on simulated twins" in said
+    assert "confidence intervals are not calibrated" not in said
+
+
+# The four combinations: not calibrated, on rows kept back, on twins, on both.
+COMBINATIONS = {
+    "none": predicted([1, 2, 3, 4]),
+    "kept back": calibrated(),
+    "twins": on_twins(),
+    "both": calibrated(raw=on_twins()),
+}
+
+
+@pytest.mark.parametrize(
+    ("combination", "kinds"),
+    [
+        ("none", {"prediction intervals": 3}),
+        ("kept back", {"calibrated": 2, "before calibration": 3}),
+        ("twins", {"calibrated on twins": 3, "before calibration": 3}),
+        ("both", {"calibrated": 2, "before calibration": 3}),
+    ],
+)
+def test_what_was_calibrated_on_twins_is_judged_on_every_unseen_row(combination, kinds):
+    status = ["calibrated on", "new", "trained on", "new"]
+    y = np.array([1.0, 2.0, 3.0, 7.0])
+    given = inputs(COMBINATIONS[combination], y=y, status=status, n_calibration_rows=10)
+    document = page_document(given)
+    rows = table(document, "coverage").frame
+    rows = rows[rows["level"] == 0.95].set_index("intervals")
+    assert rows["rows"].to_dict() == kinds
+    # Rows kept back are a draw of their own; simulated twins are not.
+    drawn = 1 / 12 if "calibrated" in kinds else 0
+    first = rows.iloc[0]
+    assert first["standard_error"] ** 2 == pytest.approx(0.95 * 0.05 * (1 / first["rows"] + drawn))
+    assert {row["category"] for row in curve(document)} == set(kinds)
+    told = "The 95 % prediction intervals, calibrated on simulated twins, held 3 of 3"
+    assert (told in document.summary) == (combination == "twins")
+    shows_which = any(column.name == "intervals" for column in table(document, "coverage").columns)
+    assert shows_which == (combination != "none")
+
+
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_rows_that_prediction_intervals_were_calibrated_on_cannot_judge_them(combination):
+    given = inputs(COMBINATIONS[combination], y=Y, status=["calibrated on"] * 4)
+    told = "so these rows cannot judge them" in page_document(given).summary
+    assert told == (combination in {"kept back", "both"})
+
+
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_the_page_says_whose_confidence_intervals_they_are(combination):
+    document = page_document(inputs(COMBINATIONS[combination], y=Y, account=ACCOUNT))
+    honest = combination in {"twins", "both"}
+    # A normal law's central 95 % of scale 0.6, and three times that.
+    own = "the confidence interval, for the true function, 2.352."
+    both = (
+        "the confidence interval, for the true function, 7.056 (calibrated on simulated twins; by "
+        "the method's own account 2.352)."
+    )
+    digits = document.summary.replace("7.06", "7.056").replace("2.35)", "2.352)")
+    assert (own in digits, both in digits) == (not honest, honest)
+    calibrates = "`confide fit --honest` calibrates them so" in document.summary
+    twins = "here they are calibrated on simulated twins of the training data" in document.summary
+    assert (calibrates, twins) == (not honest, honest)
+    titles = [section.title for section in document.sections]
+    assert ("How honest are the confidence intervals" in titles) == honest
+    whose = "calibrated on simulated twins of the training data" if honest else "the method's own"
+    words = " ".join(part for s in document.sections for part in s.parts if isinstance(part, str))
+    assert f"Confidence intervals are {whose}." in words
+    helps = {column.name: column.help for column in table(document, "rows").columns}
+    assert helps["confidence_lower"].endswith(f"for the true function; {whose}")
+    assert ("widening" in helps) == honest
+    legend = "95 % confidence interval, calibrated on twins"
+    assert (legend in json.dumps(specifications(document)["predictions"])) == honest
+
+
+@pytest.mark.parametrize(
+    ("combination", "kinds"),
+    [
+        ("none", None),
+        ("kept back", "Prediction intervals"),
+        ("twins", "Confidence and prediction intervals"),
+        ("both", "Confidence and prediction intervals"),
+    ],
+)
+def test_levers_say_which_intervals_are_those_before_calibration(combination, kinds):
+    caption = table(
+        page_document(inputs(COMBINATIONS[combination], levers=LEVERS)), "levers"
+    ).caption
+    if kinds is None:
+        assert "before calibration" not in caption
+    else:
+        assert caption.endswith(f" {kinds} are those before calibration.")
+
+
+def test_the_honesty_section_tells_twins_widths_and_bias():
+    prediction = on_twins(times=np.array([0.6, 2.0, 3.0, 4.5]), biased=[False, False, False, True])
+    document = page_document(inputs(prediction, account=ACCOUNT))
+    assert shown(document, "twins") == [
+        ["random forest", "1.5", "0", "10 simulations", "1.1", "0.4"],
+        ["smooth", "1.6", "0.5", "10 simulations", "0.9", "0.3"],
+        ["gradient boosting", "2.5", "4", "no", "–", "–"],
+    ]
+    # 0.05 * 3 of the way from 0.6 to 2, the middle of 2 and 3, 0.85 of the way from 3 to 4.5.
+    assert shown(document, "widening") == [
+        ["300 trained on", "80 %", "0.9", "1.5", "3"],
+        ["300 trained on", "95 %", "0.8", "1.4", "2.8"],
+        ["4 of this page", "95 %", "0.81", "2.5", "4.3"],
+    ]
+    section = next(s for s in document.sections if s.title.startswith("How honest"))
+    words = " ".join(part for part in section.parts if isinstance(part, str))
+    assert "At 25 % of the rows of this page (4.0 % of 300 trained on) the networks'" in words
+    assert "known to about 10 % of it in the typical row" in words
+    assert (
+        "calibrated on 20 simulated twins of the training data, which makes them 2.5 times as wide "
+        "as the method's own in the typical row, and 0.81 to 4.3 times in nine of ten"
+    ) in document.summary
+    drawn = drawn_rows(specifications(document)["widening"])
+    assert [row["times"] for row in drawn] == [0.6, 2.0, 3.0, 4.5]
+    assert drawn[1]["low"] == pytest.approx(2 / 1.1, rel=1e-5)
+    assert drawn[1]["high"] == pytest.approx(2.2, rel=1e-5)
+    assert [row["category"] for row in drawn] == [
+        *["systematic error within chance"] * 3,
+        "systematic error exceeds chance",
+    ]
+    by_feature = drawn_rows(specifications(document)["widening-by-feature"])
+    assert [(row["f0"], row["times"]) for row in by_feature] == [
+        (0.0, 0.6), (1.0, 2.0), (2.0, 3.0), (3.0, 4.5),
+    ]  # fmt: skip
+
+
+def test_the_honesty_section_does_without_an_account_and_without_widths():
+    raw = predicted([1, 2, 3, 4], epistemic_variance=np.array([0.0, 1, 1, 1]))
+    raw = replace(raw, confidence_law=Law.normal(raw.mean, np.sqrt(raw.epistemic_variance)))
+    document = page_document(inputs(on_twins(raw=raw)))
+    assert not any(each.name == "twins" for each in document.tables)
+    assert shown(document, "widening") == [["4 of this page", "95 %", "3", "3", "3"]]
+    assert len(drawn_rows(specifications(document)["widening"])) == 3
+    assert shown(document, "rows")[-1]
 
 
 LEVERS = pd.DataFrame(
@@ -454,11 +646,13 @@ def test_shares_are_stacked_in_the_order_of_noise():
 
 def test_infinite_bounds_end_at_the_edge_and_are_told():
     prediction = calibrated()
-    prediction = replace(
-        prediction, prediction_law=LevelLaw(prediction.mean, np.full(4, INF), 0.95)
-    )
+    law = replace(prediction.prediction_law, sorted_scores=np.array([INF]))
+    prediction = replace(prediction, prediction_law=law)
     document = page_document(inputs(prediction, y=Y))
-    assert "prediction interval, for a new observation, is typically ∞ wide" in document.summary
+    assert (
+        "prediction interval, for a new observation, is typically ∞ wide (without bound, because "
+        "it was calibrated on too few rows for that level)"
+    ) in document.summary
     specification = specifications(document)["predictions"]
     assert drawn_rows(specification)[0]["prediction_text"] == "-∞ to ∞"
     assert "without a bound ends at the edge of the figure" in caption_of(document)

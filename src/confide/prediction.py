@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Row = Float64[np.ndarray, " row"]
 Kind = Literal["confidence", "prediction"]
+KINDS: tuple[Kind, ...] = ("confidence", "prediction")
 # Of rows like the training data, one in a hundred has a smaller p-value.
 NOVEL = 0.01
 
@@ -151,7 +152,7 @@ class Prediction:
             checked_level(confidence_level),
             checked_decay(decay),
             t_in_prediction=isinstance(law, Law) and bool(law.t_scale.any()),
-            calibrated=self.uncalibrated is not None,
+            calibrated=tuple(kind for kind in KINDS if self.is_calibrated(kind)),
         )
 
     @property

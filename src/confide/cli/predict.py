@@ -51,8 +51,10 @@ def predict(
     true function, which is the average of many observations at such a row (`mean_ci_*`); the
     prediction interval for a new observation (`obs_ci_*`); variances due to noise, finite data and
     random training; and the novelty p-value: where `is_novel` is true, the row is far from the
-    training data and neither interval can be trusted. FILE is read in blocks, so it may be larger
-    than the memory.
+    training data and neither interval can be trusted. Where an interval is calibrated, columns
+    ending in `_uncalibrated` have the method's own. FILE is read in blocks, so it may be larger
+    than the memory. A model of `confide fit --honest` asks all its simulated fits about each row,
+    so it takes about 20 times as long as another.
     """
     refuse_output(output, force, file, model)
     with messages(), refusals(KeptColumnError):

@@ -57,6 +57,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
     method: ClassVar[ModuleType]
     # What a fit leaves beside the networks, or None; model files keep them under these names.
+    fitted_: Any
     encoder_: Encoder | None = None
     epochs_: EpochChoice | None = None
     novelty_: Novelty | None = None

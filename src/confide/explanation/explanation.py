@@ -1,7 +1,7 @@
 """A prediction's uncertainty in numbers and in words."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,8 +52,8 @@ class Explanation:
         decay: how the variances fall as rows are added.
         t_in_prediction: whether the method's prediction interval gives the epistemic part a t law
             (Algorithm 2), not a normal one (Deep Ensembles).
-        calibrated: whether the prediction's own intervals are calibrated; forecasts are about those
-            before that.
+        calibrated: which kinds of the prediction's intervals are calibrated, "confidence" or
+            "prediction"; forecasts are about those before that.
     """
 
     sources: Sources
@@ -61,7 +61,7 @@ class Explanation:
     confidence_level: float = 0.95
     decay: Decay = MEASURED
     t_in_prediction: bool = True
-    calibrated: bool = False
+    calibrated: Collection[str] = ()
 
     @property
     def shares(self) -> dict[str, float]:
@@ -127,8 +127,7 @@ class Explanation:
 
     def _forecast_words(self, shares: Mapping[str, float]) -> str:
         """What the lever of the largest part would do to prediction intervals."""
-        intervals = f"{100 * self.confidence_level:g} % prediction intervals"
-        intervals += " before calibration" if self.calibrated else ""
+        intervals = self._intervals("prediction")
         match max(shares, key=lambda name: shares[name]):
             case "aleatoric":
                 floor = _percent(self._first("floor").prediction_width)
@@ -144,8 +143,12 @@ class Explanation:
                 return f"With twice as many, {intervals} would be {members} of their width."
         return ""
 
+    def _intervals(self, kind: str) -> str:
+        before = " before calibration" if kind in self.calibrated else ""
+        return f"{100 * self.confidence_level:g} % {kind} intervals{before}"
+
     def _of_function(self) -> str:
-        intervals = f"{100 * self.confidence_level:g} % confidence intervals"
+        intervals = self._intervals("confidence")
         if "classical" not in self.sources:
             return (
                 "The true function: this method does not estimate what finite data add to the "
@@ -159,7 +162,15 @@ class Explanation:
             f"{_percent(members.confidence_width)} of their width, in part because more members "
             f"show better how far they differ; with twice the rows about "
             f"{_percent(rows.confidence_width)}, a forecast that rests on how fast variances fall "
-            f"as rows are added. {_better(members, rows)}"
+            f"as rows are added. {_better(members, rows)}{self._of_bias()}"
+        )
+
+    def _of_bias(self) -> str:
+        if "confidence" not in self.calibrated:
+            return ""
+        return (
+            " After calibration they have room for systematic errors too, which more members do "
+            "not shrink."
         )
 
     def _of_rows(self) -> str:

@@ -6,25 +6,30 @@ Functions take an axis, or make one, and return it; Displays compute and draw in
 
 from confide.plot.coverage import plot_coverage
 from confide.plot.displays import (
+    HonestyDisplay,
     IntervalsDisplay,
     NoveltyDisplay,
     PredictionCoverageDisplay,
     SplitDisplay,
 )
+from confide.plot.honesty import plot_honesty, plot_widening
 from confide.plot.novelty import plot_novelty
 from confide.plot.observed import plot_observed_coverage
 from confide.plot.overfitting import plot_overfitting
 from confide.plot.prediction import plot_intervals, plot_split
 
 __all__ = [
+    "HonestyDisplay",
     "IntervalsDisplay",
     "NoveltyDisplay",
     "PredictionCoverageDisplay",
     "SplitDisplay",
     "plot_coverage",
+    "plot_honesty",
     "plot_intervals",
     "plot_novelty",
     "plot_observed_coverage",
     "plot_overfitting",
     "plot_split",
+    "plot_widening",
 ]

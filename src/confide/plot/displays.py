@@ -8,14 +8,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from confide.metrics import ObservedCoverage
 from confide.plot.feature import feature_of
+from confide.plot.honesty import before_calibration, plot_honesty, plot_widening, widening_of
 from confide.plot.novelty import plot_novelty
 from confide.plot.observed import plot_observed_coverage
 from confide.plot.prediction import plot_intervals, plot_split
 from confide.prediction import NOVEL, Kind, Prediction
+from confide.uncertainty import PivotLaw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -266,11 +269,12 @@ class PredictionCoverageDisplay(Display):
     ) -> Self:
         """Draws the coverage of a prediction; of a calibrated one also that before calibration."""
         named = {"prediction intervals": prediction}
-        if prediction.uncalibrated is not None:
-            named = {
-                "calibrated prediction intervals": prediction,
-                "before calibration": prediction.uncalibrated,
-            }
+        raw = prediction.uncalibrated
+        if raw is not None and prediction.is_calibrated("prediction"):
+            on_twins = isinstance(prediction.prediction_law, PivotLaw)
+            now = "prediction intervals calibrated on twins"
+            now = now if on_twins else "calibrated prediction intervals"
+            named = {now: prediction, "before calibration": raw}
         coverages = {
             name: one.observed_coverage(y, confidence_levels) for name, one in named.items()
         }
@@ -279,6 +283,102 @@ class PredictionCoverageDisplay(Display):
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draws the curves and the diagonal they should lie on."""
         return self._drawn(plot_observed_coverage(self.coverages, ax=ax))
+
+
+class HonestyDisplay(Display):
+    """Confidence intervals before and after calibration on twins, and how much wider they became.
+
+    Args:
+        prediction: of a model after `calibrate_confidence`.
+        x: a feature to show it against, or None for rows sorted by their prediction.
+        feature_name: name of `x`.
+        joined: whether `x` is all that rows differ in, so that neighbours are drawn as a band.
+
+    Attributes:
+        simulated: what the simulations say of each row.
+        ax_: where the confidence intervals are drawn.
+        widening_ax_: where it is drawn how many times as wide they became.
+    """
+
+    widening_ax_: "Axes"
+
+    def __init__(
+        self,
+        prediction: Prediction,
+        x: ArrayLike | None = None,
+        *,
+        feature_name: str | None = None,
+        joined: bool = False,
+    ) -> None:
+        self.prediction = prediction
+        _, self.simulated = before_calibration(prediction)
+        self.x = x
+        self.feature_name = feature_name
+        self.joined = joined
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        feature: str | int | None = None,
+        confidence_level: float = 0.95,
+        axes: "Sequence[Axes] | None" = None,
+    ) -> Self:
+        """Predicts some rows and draws what calibration did to their confidence intervals.
+
+        Args:
+            estimator: an estimator of confide after `calibrate_confidence`, or a pipeline that
+                ends in one.
+            X: rows to predict.
+            y: taken for the sake of scikit-learn's habit.
+            feature: name or position of the column of X to draw them against, or None for rows
+                sorted by their prediction.
+            confidence_level: level of the confidence intervals.
+            axes: two of them, one for the confidence intervals and one for how much wider they
+                became, or None for a new figure.
+        """
+        del y
+        how: dict[str, Any] = {"confidence_level": confidence_level, "axes": axes}
+        return cls.from_prediction(prediction_of(estimator, X), X, feature=feature, **how)
+
+    @classmethod
+    def from_prediction(
+        cls,
+        prediction: Prediction,
+        X: ArrayLike | None = None,
+        *,
+        feature: str | int | None = None,
+        confidence_level: float = 0.95,
+        axes: "Sequence[Axes] | None" = None,
+    ) -> Self:
+        """Draws a prediction; X, the rows that were predicted, is needed for a `feature` only."""
+        name, x, joined = _against(X, feature)
+        display = cls(prediction, x, feature_name=name, joined=joined)
+        return display.plot(axes, confidence_level=confidence_level)
+
+    def widening(self, confidence_level: float = 0.95) -> Float64[np.ndarray, " row"]:
+        """How many times as wide as the method's own each row's confidence interval is."""
+        return widening_of(self.prediction, confidence_level)
+
+    def plot(self, axes: "Sequence[Axes] | None" = None, *, confidence_level: float = 0.95) -> Self:
+        """Draws both, one above the other in a new figure."""
+        if axes is None:
+            from matplotlib import pyplot as plt  # here, because importing it is slow
+
+            how: dict[str, Any] = {"sharex": True, "height_ratios": (3, 2), "layout": "constrained"}
+            axes = plt.subplots(2, 1, **how)[1]
+        above, self.widening_ax_ = axes
+        for ax, draw in ((above, plot_honesty), (self.widening_ax_, plot_widening)):
+            style: dict[str, Any] = {"confidence_level": confidence_level, "joined": self.joined}
+            draw(self.prediction, self.x, ax=ax, **style)
+            if self.feature_name is not None:
+                ax.set_xlabel(self.feature_name)
+        if above.get_shared_x_axes().joined(above, self.widening_ax_):
+            above.set_xlabel("")
+        return self._drawn(above)
 
 
 class NoveltyDisplay(Display):

@@ -74,21 +74,22 @@ def plot_intervals(
     """
     intervals = {k: prediction.interval(k, confidence_level) for k in _kinds(prediction, kind)}
     observed = None if y is None else checked_targets(y, len(prediction))
-    places = _places(prediction, x, joined=joined)
+    places = places_of(prediction, x, joined=joined)
     ax = axis_or_new(ax)
-    drawn = _within_the_picture(ax, list(intervals.values()), prediction.mean, observed)
+    drawn = within_the_picture(ax, list(intervals.values()), prediction.mean, observed)
     for (k, bounds), shown in zip(intervals.items(), drawn, strict=True):
-        label = f"{100 * confidence_level:g} % {k} interval{_infinite(bounds)}"
-        _draw_intervals(ax, places, shown, sorted_rows=x is None, color=COLOURS[k], label=label)
+        calibrated = ", calibrated" if prediction.is_calibrated(k) else ""
+        label = f"{100 * confidence_level:g} % {k} interval{calibrated}{_infinite(bounds)}"
+        draw_intervals(ax, places, shown, sorted_rows=x is None, color=COLOURS[k], label=label)
     mean = prediction.mean[places.rows]
     style: dict[str, Any] = {"color": COLOURS["mean"], "label": "prediction"}
     if x is None or places.joined:
         ax.plot(places.position, mean, linewidth=1.2, **style)
     else:
-        ax.plot(places.position, mean, ".", markersize=_size(places, 5, 1.5), **style)
+        ax.plot(places.position, mean, ".", markersize=mark_size(places, 5, 1.5), **style)
     if observed is not None:
-        style = {"s": _size(places, 14, 6), "edgecolor": "white", "zorder": 3}
-        style |= {"color": COLOURS["observed"], "linewidth": _size(places, 0.4, 0.2)}
+        style = {"s": mark_size(places, 14, 6), "edgecolor": "white", "zorder": 3}
+        style |= {"color": COLOURS["observed"], "linewidth": mark_size(places, 0.4, 0.2)}
         ax.scatter(places.position, observed[places.rows], label="observed", **style)
     places.label(ax)
     if x is None:
@@ -96,11 +97,8 @@ def plot_intervals(
     notes = places.notes
     if kind is None and "confidence" not in intervals:
         notes = ("this method has no confidence interval", *notes)
-    if ax.get_autoscaley_on():  # room for the legend, and later artists still find theirs
-        box = ax.dataLim
-        ax.update_datalim([(box.x0, box.y1 + _HEADROOM * box.height)])
-        ax.autoscale_view()
-    _legend(ax, notes)
+    make_room(ax)
+    legend(ax, notes)
     return ax
 
 
@@ -132,7 +130,7 @@ def plot_split(
         'share of variance, %'
     """
     shares = prediction.shares
-    places = _places(prediction, x, joined=joined)
+    places = places_of(prediction, x, joined=joined)
     ax = axis_or_new(ax)
     parts = [100 * share[places.rows] for share in shares.values()]
     labels = [SOURCES[source] for source in shares]
@@ -151,7 +149,7 @@ def plot_split(
     ax.set_yticks(range(0, 101, 20))
     ax.set_ylabel("share of variance, %")
     ax.margins(x=0)
-    _legend(ax, places.notes)
+    legend(ax, places.notes)
     return ax
 
 
@@ -171,7 +169,8 @@ def _kinds(prediction: Prediction, kind: Kind | None) -> tuple[Kind, ...]:
     return ("prediction",) if prediction.confidence_law is None else ("prediction", "confidence")
 
 
-def _places(prediction: Prediction, x: ArrayLike | None, *, joined: bool) -> Places:
+def places_of(prediction: Prediction, x: ArrayLike | None, *, joined: bool) -> Places:
+    """Where each row stands: along `x`, or side by side without one."""
     if x is None:
         return places_by_prediction(prediction.mean)
     return places_along(x, prediction.mean, joined=joined)
@@ -182,7 +181,7 @@ def _infinite(bounds: Bounds) -> str:
     return f" (infinite in {n_infinite} of {len(bounds)} rows)" if n_infinite else ""
 
 
-def _within_the_picture(
+def within_the_picture(
     ax: "Axes", intervals: Sequence[Bounds], *others: np.ndarray | None
 ) -> list[Bounds]:
     """Bounds as they are, but infinite ones at the edge of a picture of all that is finite."""
@@ -197,16 +196,17 @@ def _within_the_picture(
     return [np.clip(bounds, *edges) for bounds in intervals]
 
 
-def _draw_intervals(
+def draw_intervals(
     ax: "Axes", places: Places, bounds: Bounds, *, sorted_rows: bool, color: str, label: str
 ) -> None:
+    """Bars of rows side by side, a band of joined ones, else a line at each."""
     lower, upper = bounds[places.rows].T
     if sorted_rows:  # rows that only stand next to each other are not joined
         _bars(ax, lower, upper, color=color, label=label)
     elif places.joined:
         ax.fill_between(places.position, lower, upper, color=color, linewidth=0, label=label)
     else:
-        style: dict[str, Any] = {"linewidth": _size(places, 4, 1), "label": label}
+        style: dict[str, Any] = {"linewidth": mark_size(places, 4, 1), "label": label}
         ax.vlines(places.position, lower, upper, color=color, **style)
 
 
@@ -232,18 +232,27 @@ def _bars(
     ax.autoscale_view()
 
 
-def _size(places: Places, few: float, many: float) -> float:
+def mark_size(places: Places, few: float, many: float) -> float:
     """Marks of a few rows are large, and of many small: between 50 and 500 in proportion."""
     part = np.clip((len(places.rows) - 50) / 450, 0, 1)
     return float(few + part * (many - few))
 
 
-def _legend(ax: "Axes", notes: Sequence[str]) -> None:
+def make_room(ax: "Axes") -> None:
+    """Room for the legend, and later artists still find theirs."""
+    if ax.get_autoscaley_on():
+        box = ax.dataLim
+        ax.update_datalim([(box.x0, box.y1 + _HEADROOM * box.height)])
+        ax.autoscale_view()
+
+
+def legend(ax: "Axes", notes: Sequence[str]) -> None:
+    """What is drawn, and what the reader must know about it."""
     from matplotlib.lines import Line2D
 
     style: dict[str, Any] = {"fontsize": "small", "title_fontsize": "small", "edgecolor": "none"}
-    legend = ax.legend(title="\n".join(notes), loc="upper left", ncols=2, **style)
-    legend.set_alignment("left")
-    for line, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
+    drawn = ax.legend(title="\n".join(notes), loc="upper left", ncols=2, **style)
+    drawn.set_alignment("left")
+    for line, text in zip(drawn.legend_handles, drawn.get_texts(), strict=True):
         if isinstance(line, Line2D) and "interval" in text.get_text():
             line.set_linewidth(4)  # as thin as those of many rows, it would have no colour

@@ -1,9 +1,12 @@
 """What a model is, in words and as plain values."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confide.estimators import EnsembleRegressor
+
+if TYPE_CHECKING:
+    from confide.honest import Account
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,8 @@ class Description:
         columns: for each column of its table, its name and what it was read as.
         settings: the constructor's arguments, and what a fit chose.
         calibrated_on: rows that its prediction intervals were calibrated on; 0 for none.
+        honesty: what the calibration of its confidence intervals on simulated twins found, as
+            `Account.to_json` has it, or None where they are the method's own.
         judged: accuracy on the rows that were set aside.
         notes: what happened when it was fitted.
         warnings: what the reader should worry about.
@@ -30,6 +35,7 @@ class Description:
     columns: list[dict[str, str]]
     settings: dict[str, Any]
     calibrated_on: int
+    honesty: dict[str, Any] | None
     judged: dict[str, float]
     notes: list[str]
     warnings: list[str]
@@ -47,14 +53,24 @@ class Description:
             "predicts": self.target or "a target without a name",
             "fitted to": self.file or "data in Python",
             "rows": ", ".join(f"{n:,} {what}" for what, n in rows.items()),
-            "prediction intervals": (
-                f"calibrated on {self.calibrated_on:,} rows"
-                if self.calibrated_on
-                else "not calibrated"
-            ),
+            "prediction intervals": self._prediction_intervals(),
+            "confidence intervals": self._twins() or "the method's own, not calibrated",
             **{name: _short(value) for name, value in self.settings.items()},
         }
         return {name: fact for name, fact in facts.items() if fact}
+
+    def _prediction_intervals(self) -> str:
+        if self.calibrated_on:
+            return f"calibrated on {self.calibrated_on:,} rows"
+        return self._twins() or "not calibrated"
+
+    def _twins(self) -> str:
+        if self.honesty is None:
+            return ""
+        twins = self.honesty["resemblances"]
+        kinds = " and ".join(each["kind"].replace("_", " ") for each in twins)
+        n = sum(each["n_simulations"] for each in twins)
+        return f"calibrated on {n} simulated data sets ({kinds})"
 
     def __str__(self) -> str:
         """In lines for people."""
@@ -79,6 +95,10 @@ def described(model: EnsembleRegressor) -> Description:
     if table is not None:
         rows = {"trained on": table.n_trained, "set aside": table.n_set_aside}
     chosen = model.fitted_.settings
+    on_twins = model.confidence_calibration_
+    account = None if on_twins is None else on_twins.account
+    notes = [] if table is None else list(table.notes)
+    warnings = [] if table is None else list(table.warnings)
     settings = {name: getattr(chosen, name, value) for name, value in model.get_params().items()}
     return Description(
         method=type(model).__name__.removesuffix("Regressor"),
@@ -92,10 +112,32 @@ def described(model: EnsembleRegressor) -> Description:
             if name not in {"n_jobs", "verbose"}
         },
         calibrated_on=0 if model.calibration_ is None else model.calibration_.n_rows,
+        honesty=None if account is None else account.to_json(),
         judged={} if table is None else dict(table.judged),
-        notes=[] if table is None else list(table.notes),
-        warnings=[] if table is None else list(table.warnings),
+        notes=[*notes, *sentences(account)],
+        warnings=[*warnings, *(() if account is None else account.warnings)],
     )
+
+
+def sentences(account: "Account | None") -> list[str]:
+    """What a calibration on simulated twins found, without its warnings."""
+    if account is None:
+        return []
+    twins = " and ".join(
+        f"{each.n_simulations} of {each.kind.replace('_', ' ')}, with residuals {each.ratio:.2g} "
+        "times the data's"
+        for each in account.resemblances
+    )
+    return [
+        f"Confidence intervals are calibrated on simulated twins of the training rows: {twins}.",
+        *(
+            f"At {100 * level:g} % they are {middle:.2g} times as wide as the method's own in the "
+            f"typical row, and {low:.2g} to {high:.2g} times in nine rows of ten."
+            for level, (low, middle, high) in account.widening.items()
+        ),
+        f"How many times as wide is known to about {100 * account.factor_error:.0f} % of it.",
+        f"At {100 * account.biased:.0f} % of the rows the systematic error exceeds chance.",
+    ]
 
 
 def _columns(model: EnsembleRegressor) -> list[dict[str, str]]:

@@ -11,17 +11,20 @@ from jaxtyping import Bool, Float64
 
 from confide.encoding import Encoder
 from confide.errors import (
+    HonestyWarning,
     NoSuchIntervalError,
     TargetError,
+    TwinError,
     UnseenValueWarning,
     listed,
     nearest,
 )
 from confide.estimators import EnsembleRegressor, TrainingTable
-from confide.fingerprints import are_copies
+from confide.fingerprints import are_copies, groups
 from confide.overfitting import overfitting_check
 from confide.prediction import Prediction
 from confide.report.tables import with_error
+from confide.simulate.choice import FEWEST_ROWS as FEWEST_FOR_A_TWIN
 from confide.uncertainty import smallest_calibration_set
 from confide.workflow.accuracy import accuracy_scores
 from confide.workflow.describe import described
@@ -94,11 +97,14 @@ def fit_table(
     file: str = "",
     hold_out: float = 0.2,
     seed: int = 0,
+    honest: bool = False,
+    n_simulations: int = 20,
 ) -> FittedTable:
     """Fits an estimator to a table as it is.
 
     A share of the rows is set aside: the accuracy told is that on rows which the networks have not
-    seen. The prediction intervals are then calibrated on the same rows.
+    seen. The prediction intervals are then calibrated on the same rows. Confidence intervals can
+    be calibrated too, on simulated twins of the rows that were trained on.
 
     Args:
         table: columns of any kind; rows without a target are left out.
@@ -107,9 +113,13 @@ def fit_table(
         file: name of the table's file, remembered.
         hold_out: share of the rows to set aside, at most 10,000 of them; 0 for none.
         seed: of the choice of rows.
+        honest: whether to calibrate confidence intervals, see
+            `EnsembleRegressor.calibrate_confidence`; it takes as long as `n_simulations` fits.
+        n_simulations: simulated data sets to calibrate them on.
 
     Raises:
         TargetError: the target cannot be predicted.
+        TwinError: confidence intervals cannot be calibrated on these rows.
         ValueError: the table cannot be learnt from.
     """
     notes, worries = Notes(), []
@@ -117,6 +127,8 @@ def fit_table(
     with notes.of_warnings():
         aside = _aside(features, y, hold_out, seed)
         train, y_train = features.filter(~aside), y[~aside]
+        if honest:
+            _refuse_without_twin(train, y_train)
         model = estimator.fit(train, y_train)
     if len(y_train) < FEW_ROWS:
         worries.append(f"Only {len(y_train)} rows were trained on: expect little of the model.")
@@ -134,15 +146,21 @@ def fit_table(
         warnings.simplefilter("ignore", UnseenValueWarning)
         at_train = model.get_prediction(train)
         at_held = model.get_prediction(held) if len(test) else None
-        if at_held is not None:
-            judged = judged_on(at_held, y_held)
+        if honest:
+            warnings.simplefilter("ignore", HonestyWarning)  # the account has them
+            model.calibrate_confidence(train, y_train, n_simulations=n_simulations)
         if len(test) >= FEWEST_TO_CALIBRATE:
             model.calibrate(held, y_held)
         else:
+            calibrated = "calibrated on simulated twins alone" if honest else "not calibrated"
             notes.add(
-                f"Prediction intervals are not calibrated: that takes {FEWEST_TO_CALIBRATE} "
-                f"different rows that are set aside, and there are {len(test)}."
+                f"Prediction intervals are {calibrated}: rows that were set aside calibrate them "
+                f"if there are {FEWEST_TO_CALIBRATE} different ones, and there are {len(test)}."
             )
+        if at_held is not None:
+            # Those of the twins, where they stay; the twins have not seen these rows.
+            stay = honest and len(test) < FEWEST_TO_CALIBRATE
+            judged = judged_on(model.get_prediction(held) if stay else at_held, y_held)
     worries += _worries(at_train, y_train, at_held, y_held)
     model.training_table_ = TrainingTable(
         target=target,
@@ -156,7 +174,8 @@ def fit_table(
         warnings=tuple(worries),
         judged=judged,
     )
-    return FittedTable(model, tuple(notes), tuple(worries))
+    told = described(model)
+    return FittedTable(model, tuple(told.notes), tuple(told.warnings))
 
 
 def judged_on(prediction: Prediction, y: Row) -> dict[str, float]:
@@ -194,6 +213,17 @@ def _aside(features: "pa.Table", y: Row, hold_out: float, seed: int) -> Bool[np.
         return np.zeros(len(y), bool)
     share = min(hold_out, MOST_SET_ASIDE / len(y))
     return set_aside(Encoder.fit(features).encode(features), y, share, seed)
+
+
+def _refuse_without_twin(train: "pa.Table", y: Row) -> None:
+    """What is too short for a twin is told before the networks are trained."""
+    n_different = int(groups(Encoder.fit(train).encode(train), y).max()) + 1
+    if n_different < FEWEST_FOR_A_TWIN:
+        raise TwinError(
+            "Calibrating confidence intervals on simulated twins takes at least "
+            f"{FEWEST_FOR_A_TWIN} different rows to train on, and there are {n_different}. Gather "
+            "more, set fewer aside, or fit without it."
+        )
 
 
 def _worries(train: Prediction, y_train: Row, held: Prediction | None, y_held: Row) -> list[str]:

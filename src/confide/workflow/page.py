@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confide.explanation import WORDS as SOURCES
-from confide.prediction import NOVEL
+from confide.prediction import KINDS, NOVEL
 from confide.report import Column, Document, Figure, Part, Section, Table
 from confide.workflow import page_figures as figures
 from confide.workflow.accuracy import Score
+from confide.workflow.page_honesty import honesty
 from confide.workflow.page_inputs import TRAINED, PageInputs
 from confide.workflow.page_judgement import (
     CURVE_LEVELS,
+    ONLY,
     accuracy,
     coverage_frame,
     only_calibrated_on,
@@ -20,13 +22,13 @@ from confide.workflow.page_judgement import (
     verdict,
     why_not,
 )
-from confide.workflow.page_rows import MEANINGS, MOST_DRAWN, Rows
+from confide.workflow.page_rows import MEANINGS, MOST_DRAWN, ROWS, Rows
 from confide.workflow.page_text import level_text, plain, rows_text
 from confide.workflow.page_words import (
     ALL_CALIBRATED_ON,
-    NOT_SEEN_ON_DATA,
     accuracy_words,
     mean_shares,
+    not_seen_words,
     novelty_words,
     source_words,
     summary,
@@ -39,8 +41,6 @@ __all__ = ["PageInputs", "page_document"]
 
 # Rows of the tables of riskiest and of novel rows, where a file has more than are drawn.
 MOST_LISTED = 100
-# The table that brushes filter.
-ROWS = "rows"
 
 
 def page_document(inputs: PageInputs) -> Document:
@@ -52,6 +52,7 @@ def page_document(inputs: PageInputs) -> Document:
     sections = [
         Section("Accuracy and coverage", list(_judgement(rows, scores, coverage))),
         *_calibration(rows),
+        *_honesty(rows),
         Section("Predictions", list(_predictions(rows))),
         Section("Where the uncertainty comes from", list(_split(rows))),
         Section("Riskiest rows", list(_riskiest(rows))),
@@ -86,7 +87,7 @@ def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Ite
         yield _coverage_table(rows, coverage)
     if only_calibrated_on(rows.inputs):
         yield ALL_CALIBRATED_ON
-    yield NOT_SEEN_ON_DATA
+    yield not_seen_words(rows)
 
 
 def _coverage_table(rows: Rows, coverage: "pd.DataFrame") -> Table:
@@ -106,7 +107,7 @@ def _coverage_table(rows: Rows, coverage: "pd.DataFrame") -> Table:
         Column("mean_width", "mean width", rows.number_format),
         Column("rows", "rows", ","),
     ]
-    if len(set(coverage["intervals"])) > 1:
+    if set(coverage["intervals"]) != {ONLY}:
         columns.insert(1, Column("intervals", "which"))
     caption = (
         "How often prediction intervals held the observed value, on rows that the model was not "
@@ -131,13 +132,21 @@ def _calibration(rows: Rows) -> Iterator[Section]:
     yield Section("Calibration curve", [figure])
 
 
+def _honesty(rows: Rows) -> Iterator[Section]:
+    if rows.widening is not None:
+        yield Section("How honest are the confidence intervals", list(honesty(rows)))
+
+
 def _predictions(rows: Rows) -> Iterator[Part]:
     inputs = rows.inputs
     level = level_text(inputs.level)
+    whose = ""
+    if rows.confidence_interval is not None:
+        whose = f" Confidence intervals are {rows.whose}."
     yield (
         "A *prediction interval* is for a new observation: it has room for noise. A *confidence "
         "interval* is for the true function, the average of many observations at such a row: it "
-        "narrows as data and members grow."
+        f"narrows as data and members grow.{whose}"
     )
     if not rows.all_are_drawn:
         yield (
@@ -198,13 +207,13 @@ def _split(rows: Rows) -> Iterator[Part]:
     if rows.inputs.advice:
         yield rows.inputs.advice
     if rows.inputs.levers is not None:
-        calibrated = rows.inputs.prediction.uncalibrated is not None
-        yield _levers(rows.inputs.levers, calibrated=calibrated)
+        yield _levers(rows)
 
 
-def _levers(levers: "pd.DataFrame", *, calibrated: bool) -> Table:
+def _levers(rows: Rows) -> Table:
     """A table of `Lever`s: factors of widths with their standard errors."""
-    frame = levers.copy()
+    assert rows.inputs.levers is not None  # noqa: S101
+    frame = rows.inputs.levers.copy()
     columns = [Column("change", "with")]
     for kind in ("confidence", "prediction"):
         name, error = f"{kind}_width", f"{kind}_width_se"
@@ -217,8 +226,10 @@ def _levers(levers: "pd.DataFrame", *, calibrated: bool) -> Table:
         "of how fast variances fall as rows are added; what has none follows from the method's "
         "formula."
     )
+    calibrated = [kind for kind in KINDS if rows.inputs.prediction.is_calibrated(kind)]
     if calibrated:
-        caption += " Prediction intervals are those before calibration."
+        kinds = " and ".join(calibrated).capitalize()
+        caption += f" {kinds} intervals are those before calibration."
     return Table("levers", caption, frame, columns)
 
 

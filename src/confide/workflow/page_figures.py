@@ -47,7 +47,7 @@ DIGITS = 6
 def sorted_predictions(rows: Rows) -> "alt.TopLevelMixin":
     """Both intervals and the observed values, of rows in the order of their predictions."""
     alt = require("altair", "report")
-    frame = _drawn(rows)
+    frame = drawn_frame(rows)
     frame["x"] = frame["mean"].rank(method="first").astype(int)
     horizontal = alt.X(
         "x:Q",
@@ -56,7 +56,7 @@ def sorted_predictions(rows: Rows) -> "alt.TopLevelMixin":
         axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6, format="d"),
     )
     layers = _interval_layers(
-        alt, rows, frame, horizontal, _row_tooltips(alt, rows), brush(), _bar_width(len(frame))
+        alt, rows, frame, horizontal, row_tooltips(alt, rows), brush(), _bar_width(len(frame))
     )
     chart = alt.layer(*layers)
     return chart.properties(width=WIDTH, height=HEIGHT, autosize=fitted_width(alt))
@@ -65,13 +65,13 @@ def sorted_predictions(rows: Rows) -> "alt.TopLevelMixin":
 def predictions_by_feature(rows: Rows) -> "alt.TopLevelMixin":
     """The same by each of the most telling features, a panel each."""
     alt = require("altair", "report")
-    frame = _drawn(rows)
+    frame = drawn_frame(rows)
     panels = []
     for i, feature in enumerate(rows.features):
-        horizontal = _feature_axis(alt, frame, feature, rows.drawn, i)
+        horizontal = feature_axis(alt, frame, feature, rows.drawn, i)
         tooltips = [
             alt.Tooltip(f"t{i}:N", title=f"feature: {feature.name}"),
-            *_row_tooltips(alt, rows),
+            *row_tooltips(alt, rows),
         ]
         layers = _interval_layers(alt, rows, frame, horizontal, tooltips, brush(i), THIN_BAR)
         panels.append(alt.layer(*layers).properties(width=WIDTH // 2, height=200))
@@ -223,7 +223,7 @@ def novelty_histogram(p_values: Float64[np.ndarray, " row"]) -> "alt.TopLevelMix
     return chart.properties(width=WIDTH, height=220, autosize=fitted_width(alt))
 
 
-def _drawn(rows: Rows) -> "pd.DataFrame":
+def drawn_frame(rows: Rows) -> "pd.DataFrame":
     """The drawn rows: numbers for marks, texts for tooltips; bounds end at the figure's edge."""
     import pandas as pd
 
@@ -233,7 +233,7 @@ def _drawn(rows: Rows) -> "pd.DataFrame":
     frame = pd.DataFrame(
         {
             "key": inputs.numbers[drawn],
-            "mean": _rounded(inputs.prediction.mean[drawn]),
+            "mean": rounded(inputs.prediction.mean[drawn]),
             "kind": np.where(trained, OBSERVED_TRAINED, OBSERVED),
             "status": np.asarray(inputs.status, dtype=str)[drawn],
         }
@@ -243,12 +243,14 @@ def _drawn(rows: Rows) -> "pd.DataFrame":
     for kind, interval in intervals.items():
         if interval is not None:
             bounds = interval[drawn]
-            frame[f"{kind}_low"] = _rounded(np.clip(bounds[:, 0], low, high))
-            frame[f"{kind}_high"] = _rounded(np.clip(bounds[:, 1], low, high))
+            frame[f"{kind}_low"] = rounded(np.clip(bounds[:, 0], low, high))
+            frame[f"{kind}_high"] = rounded(np.clip(bounds[:, 1], low, high))
             frame[f"{kind}_text"] = [f"{number(a, shape)} to {number(b, shape)}" for a, b in bounds]
+    if (own := rows.own_confidence_interval) is not None:
+        frame["own_text"] = [f"{number(a, shape)} to {number(b, shape)}" for a, b in own[drawn]]
     if inputs.y is not None:
         observed = inputs.observed[drawn]
-        frame["observed"] = _rounded(observed)
+        frame["observed"] = rounded(observed)
         frame["observed_text"] = [number(v, shape) for v in observed]
     if inputs.prediction.novelty is not None:
         frame["novelty"] = [float(f"{p:.3g}") for p in inputs.prediction.novelty[drawn]]
@@ -267,9 +269,10 @@ def _interval_layers(
     """Bars of both intervals, points of predictions and observations, and the brush."""
     inputs = rows.inputs
     level = level_text(inputs.level)
+    confidence = confidence_label(rows)
     names = {
         f"{level} prediction interval": GREY,
-        **({f"{level} confidence interval": SKY} if rows.confidence_interval is not None else {}),
+        **({confidence: SKY} if rows.confidence_interval is not None else {}),
         "prediction": INK,
     }
     if inputs.y is not None:
@@ -302,7 +305,7 @@ def _interval_layers(
     ]
     if rows.confidence_interval is not None:
         layers.append(
-            layer(f"{level} confidence interval")
+            layer(confidence)
             .mark_rule(opacity=1, **bar)
             .encode(y=vertical("confidence_low"), y2="confidence_high:Q")
         )
@@ -323,7 +326,14 @@ def _interval_layers(
     return layers
 
 
-def _row_tooltips(alt: Any, rows: Rows) -> list[Any]:
+def confidence_label(rows: Rows) -> str:
+    """What the legend calls confidence intervals."""
+    calibrated = ", calibrated on twins" if rows.confidence_is_calibrated else ""
+    return f"{level_text(rows.inputs.level)} confidence interval{calibrated}"
+
+
+def row_tooltips(alt: Any, rows: Rows) -> list[Any]:
+    """What a drawn row says of itself."""
     level = level_text(rows.inputs.level)
     found = [
         alt.Tooltip("key:Q", title="row", format="d"),
@@ -332,6 +342,8 @@ def _row_tooltips(alt: Any, rows: Rows) -> list[Any]:
     ]
     if rows.confidence_interval is not None:
         found.append(alt.Tooltip("confidence_text:N", title=f"{level} confidence interval"))
+    if rows.own_confidence_interval is not None:
+        found.append(alt.Tooltip("own_text:N", title="the method's own"))
     if rows.inputs.y is not None:
         found.append(alt.Tooltip("observed_text:N", title="observed"))
     if rows.inputs.prediction.novelty is not None:
@@ -339,7 +351,7 @@ def _row_tooltips(alt: Any, rows: Rows) -> list[Any]:
     return [*found, alt.Tooltip("status:N", title="status")]
 
 
-def _feature_axis(
+def feature_axis(
     alt: Any, frame: "pd.DataFrame", feature: Feature, drawn: Int[np.ndarray, " drawn"], i: int
 ) -> Any:
     """The horizontal axis of a feature, whose columns are added to the frame."""
@@ -371,7 +383,7 @@ def _feature_axis(
             scale=alt.Scale(type="utc", nice=False, padding=8),
             axis=alt.Axis(tickCount=4),
         )
-    frame[field] = _rounded(feature.column.to_numpy(float)[drawn])
+    frame[field] = rounded(feature.column.to_numpy(float)[drawn])
     scale = alt.Scale(zero=False, nice=False, padding=8)
     return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
 
@@ -379,7 +391,8 @@ def _feature_axis(
 def _domain(rows: Rows) -> tuple[float, float]:
     """Ends of the vertical axis: all predictions and observations, and nearly all bounds."""
     inputs, drawn = rows.inputs, rows.drawn
-    bounds = rows.prediction_interval[drawn]
+    intervals = [rows.prediction_interval, rows.confidence_interval]
+    bounds = np.concatenate([each[drawn] for each in intervals if each is not None])
     values = np.concatenate([inputs.prediction.mean[drawn], inputs.observed[drawn]])
     ends = [values[np.isfinite(values)]]
     for side, share in ((0, 0.01), (1, 0.99)):
@@ -398,7 +411,7 @@ def _bar_width(n: int) -> float:
     return float(np.clip(600 / n, 1.5, 8))
 
 
-def _rounded(values: Any) -> list[float | None]:
+def rounded(values: Any) -> list[float | None]:
     """Numbers with as many digits as are drawn; None for those that are not numbers."""
     return [float(f"{v:.{DIGITS}g}") if np.isfinite(v) else None for v in values]
 

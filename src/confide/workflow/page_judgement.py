@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float64, Int
 from confide.errors import NoSuchIntervalError
 from confide.metrics import crps_of_normal_mixture, observed_coverage
 from confide.prediction import Prediction
-from confide.uncertainty import Law, LevelLaw, ScoreLaw
+from confide.uncertainty import ConformalLaw, Law, LevelLaw, ScoreLaw
 from confide.workflow.accuracy import TOO_FAR, Score, accuracy_scores, mean_score
 from confide.workflow.page_inputs import CALIBRATED, NEW, TRAINED, PageInputs
 
@@ -34,6 +34,7 @@ MOST_CRPS_ROWS = 5000
 
 RIGHT, NARROW, WIDE = "right, within chance", "too narrow", "wider than needed"
 RAW, AFTER_CALIBRATION, ONLY = "before calibration", "calibrated", "prediction intervals"
+ON_TWINS = "calibrated on twins"
 
 
 def unseen_rows(inputs: PageInputs) -> Rows:
@@ -67,19 +68,23 @@ def coverage_frame(inputs: PageInputs, levels: tuple[float, ...]) -> "pd.DataFra
     """Coverage and mean width of prediction intervals on unseen rows, a row for each level.
 
     The standard error is that of a perfect method's coverage, with independent rows; `lower` and
-    `upper` are Wilson's. Calibrated intervals are judged on new rows alone. Given the calibration
+    `upper` are Wilson's. Intervals that were calibrated on rows kept back are judged on new rows
+    alone; simulated twins have seen no more rows than the networks. Given the calibration
     rows, their true coverage is one draw from a beta law about the level; where their number m is
     known, the squared standard error has that part too, level (1 - level) / (m + 2).
     """
     import pandas as pd
 
-    raw, unseen = inputs.prediction.uncalibrated, unseen_rows(inputs)
-    if raw is None:
-        parts = [_coverage(inputs, inputs.prediction, unseen, ONLY, levels)]
+    prediction, unseen = inputs.prediction, unseen_rows(inputs)
+    raw = prediction.uncalibrated
+    if raw is None or not prediction.is_calibrated("prediction"):
+        parts = [_coverage(inputs, prediction, unseen, ONLY, levels)]
     else:
-        new = unseen & inputs.has_status(NEW)
+        kept_back = isinstance(prediction.prediction_law, ConformalLaw)
+        rows = unseen & inputs.has_status(NEW) if kept_back else unseen
+        name = AFTER_CALIBRATION if kept_back else ON_TWINS
         parts = [
-            _coverage(inputs, inputs.prediction, new, AFTER_CALIBRATION, levels),
+            _coverage(inputs, prediction, rows, name, levels),
             _coverage(inputs, raw, unseen, RAW, levels),
         ]
     return pd.concat(parts, ignore_index=True)
@@ -101,7 +106,7 @@ def verdict(coverage: float, level: float, standard_error: float) -> str:
 def only_calibrated_on(inputs: PageInputs) -> bool:
     """Whether accuracy can be judged, and the calibrated intervals cannot."""
     rows = unseen_rows(inputs)
-    calibrated = inputs.prediction.uncalibrated is not None
+    calibrated = isinstance(inputs.prediction.prediction_law, ConformalLaw)
     return bool(calibrated and rows.any() and inputs.has_status(CALIBRATED)[rows].all())
 
 

@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 
 # Rows in figures and in the table that brushes filter: more fill a page and not a reader.
 MOST_DRAWN = 500
+# The table that brushes filter.
+ROWS = "rows"
 # Features with a panel and a column of their own.
 MOST_FEATURES = 6
+# The same for where confidence intervals became wider.
+MOST_WIDENING_FEATURES = 4
+# Whose confidence intervals are shown.
+CALIBRATED, OWN = "calibrated on simulated twins of the training data", "the method's own"
 # What is behind each source of uncertainty.
 MEANINGS = {
     "aleatoric": "scatter of the target that these features do not explain, or that the networks "
@@ -53,9 +59,38 @@ class Rows:
     def confidence_interval(self) -> Float64[np.ndarray, "row 2"] | None:
         """Bounds for the true function, or None where the method has none."""
         try:
-            return self.inputs.prediction.confidence_interval(self.inputs.level)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                return self.inputs.prediction.confidence_interval(self.inputs.level)
         except NoSuchIntervalError:
             return None
+
+    @property
+    def confidence_is_calibrated(self) -> bool:
+        """Whether the confidence intervals are calibrated, on simulated twins of the data."""
+        return self.inputs.prediction.simulated is not None
+
+    @property
+    def whose(self) -> str:
+        """Where the widths of the confidence intervals come from, in words."""
+        return CALIBRATED if self.confidence_is_calibrated else OWN
+
+    @cached_property
+    def own_confidence_interval(self) -> Float64[np.ndarray, "row 2"] | None:
+        """The method's own where they are calibrated, or None."""
+        own = self.inputs.prediction.uncalibrated
+        if not self.confidence_is_calibrated or own is None:
+            return None
+        return own.confidence_interval(self.inputs.level)
+
+    @cached_property
+    def widening(self) -> Float64[np.ndarray, " row"] | None:
+        """How many times as wide as the method's own confidence intervals are; NaN for 0 of 0."""
+        if self.own_confidence_interval is None or self.confidence_interval is None:
+            return None
+        widths = (np.diff(self.confidence_interval), np.diff(self.own_confidence_interval))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.divide(*widths)[:, 0]
 
     @cached_property
     def shares(self) -> dict[str, Float64[np.ndarray, " row"]]:
@@ -109,6 +144,15 @@ class Rows:
             inputs.frame, inputs.prediction.mean, self.width, most=MOST_FEATURES
         )
 
+    @cached_property
+    def widening_features(self) -> list[Feature]:
+        """Those that the widening of the confidence intervals goes with most."""
+        if self.widening is None:
+            return []
+        return telling_features(
+            self.inputs.frame, np.nan_to_num(self.widening, nan=1.0), most=MOST_WIDENING_FEATURES
+        )
+
     def table(self, name: str, caption: str, rows: Int[np.ndarray, " some"]) -> Table:
         """Some rows as a table, in that order."""
         frame, columns = self._own_columns()
@@ -147,8 +191,13 @@ class Rows:
             bounds.append(("confidence", "the true function", self.confidence_interval))
         for kind, of, interval in bounds:
             meaning = f"{level} {kind} interval, for {of}"
+            if kind == "confidence":
+                meaning += f"; {self.whose}"
             for i, end in enumerate(("lower", "upper")):
                 add(f"{kind}_{end}", f"{kind} {end}", interval[:, i], meaning=meaning)
+        if self.widening is not None:
+            meaning = "width of the confidence interval over that of the method's own"
+            add("widening", "confidence, times own", self.widening, ".2g", meaning)
         if inputs.prediction.novelty is not None:
             meaning = "small where the row is unlike the training data"
             add("novelty_p", "novelty p", inputs.prediction.novelty, ".3g", meaning)

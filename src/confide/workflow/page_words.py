@@ -9,11 +9,13 @@ from confide.explanation import WORDS as SOURCES
 from confide.explanation import largest_words
 from confide.prediction import NOVEL
 from confide.report.tables import with_error
+from confide.uncertainty import ConformalLaw
 from confide.workflow.accuracy import Score, is_no_better_than_mean, is_worse_than_mean
 from confide.workflow.page_inputs import TRAINED
 from confide.workflow.page_judgement import (
     AFTER_CALIBRATION,
     NARROW,
+    ON_TWINS,
     ONLY,
     RAW,
     RIGHT,
@@ -31,7 +33,15 @@ if TYPE_CHECKING:
 
 NOT_SEEN_ON_DATA = (
     "Whether *confidence* intervals hold the true function cannot be seen on any data, as nobody "
-    "observes that function; `confide check` simulates it on data like these."
+    "observes that function; "
+)
+# How they stand to it, for confidence intervals that are the method's own, and calibrated ones.
+SIMULATED = (
+    "`confide check` simulates it on data like these, and `confide fit --honest` calibrates them "
+    "so."
+)
+ON_SIMULATED_TWINS = (
+    "here they are calibrated on simulated twins of the training data, where it is known."
 )
 ALL_CALIBRATED_ON = (
     "The prediction intervals are calibrated on every unseen row of this file, so these rows "
@@ -54,6 +64,7 @@ def summary(rows: Rows, scores: "list[Score]", coverage: "pd.DataFrame") -> str:
         ("What it predicts", _what(rows)),
         ("How accurate it is", accuracy_words(rows, scores)),
         ("Whether prediction intervals hold what they promise", coverage_words(rows, coverage)),
+        *_honesty(rows),
         ("Where the uncertainty comes from", source_words(rows)),
         ("When not to trust it", novelty_words(rows)),
     ]
@@ -87,17 +98,23 @@ def coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
     """How often prediction intervals hold observed values, or why that cannot be said."""
     inputs = rows.inputs
     if why_not(inputs) is not None:
-        return f"It cannot be judged here, for the same reason. {NOT_SEEN_ON_DATA}"
+        return f"It cannot be judged here, for the same reason. {not_seen_words(rows)}"
     level = level_text(inputs.level)
     at_level = coverage[np.isclose(coverage["level"], inputs.level)]
     said = [
         _coverage_sentence(name, level, row, _other_levels(coverage, row))
-        for name in (ONLY, AFTER_CALIBRATION, RAW)
+        for name in (ONLY, AFTER_CALIBRATION, ON_TWINS, RAW)
         for row in at_level[at_level["intervals"] == name].to_dict(orient="records")
     ]
     if only_calibrated_on(inputs):
         said.insert(0, ALL_CALIBRATED_ON)
-    return " ".join([*said, NOT_SEEN_ON_DATA])
+    return " ".join([*said, not_seen_words(rows)])
+
+
+def not_seen_words(rows: Rows) -> str:
+    """What can be known about confidence intervals, and what not."""
+    known = ON_SIMULATED_TWINS if rows.confidence_is_calibrated else SIMULATED
+    return NOT_SEEN_ON_DATA + known
 
 
 def source_words(rows: Rows) -> str:
@@ -163,17 +180,44 @@ def _warnings(rows: Rows, scores: "list[Score]") -> Iterator[str]:
             "not use it."
         )
     narrower = rows.prediction_is_narrower
-    if rows.inputs.prediction.uncalibrated is not None and narrower > MOST_NARROWER:
+    if rows.inputs.prediction.is_calibrated("prediction") and narrower > MOST_NARROWER:
+        because = (
+            "prediction intervals are calibrated on average over rows, confidence intervals row by "
+            "row on simulated twins"
+            if rows.confidence_is_calibrated
+            else "calibration holds on average over rows, and confidence intervals are not "
+            "calibrated"
+        )
         yield (
             f"In {percent(narrower)} of rows the calibrated prediction interval is narrower than "
-            "the confidence interval, and both cannot be right there: calibration holds on average "
-            "over rows, and confidence intervals are not calibrated."
+            f"the confidence interval, and both cannot be right there: {because}."
         )
+
+
+def _honesty(rows: Rows) -> Iterator[tuple[str, str]]:
+    if (wider := widening_words(rows)) is not None:
+        yield "How honest confidence intervals are", wider
+
+
+def widening_words(rows: Rows) -> str | None:
+    """What calibration on twins did to the confidence intervals of these rows, if it was done."""
+    simulated, widening = rows.inputs.prediction.simulated, rows.widening
+    if simulated is None or widening is None:
+        return None
+    middle = number(float(np.nanmedian(widening)), ".2g")
+    low, high = (number(float(v), ".2g") for v in np.nanquantile(widening, [0.05, 0.95]))
+    return (
+        f"They are calibrated on {simulated.n_simulations} simulated twins of the training data, "
+        f"which makes them {middle} times as wide as the method's own in the typical row, and "
+        f"{low} to {high} times in nine of ten. They are as honest as the twins resemble the true "
+        "function."
+    )
 
 
 def _what(rows: Rows) -> str:
     inputs, shape = rows.inputs, rows.number_format
     mean, width = inputs.prediction.mean, float(np.median(rows.width))
+    law = inputs.prediction.prediction_law
     low, high = (number(float(v), shape) for v in (mean.min(), mean.max()))
     target, level = literal(inputs.target), level_text(inputs.level)
     text = f"The target *{target}*, for {rows_text(inputs.n_rows)}: "
@@ -185,12 +229,17 @@ def _what(rows: Rows) -> str:
     plural = bounds if inputs.n_rows == 1 else bounds.replace("Its", "A")
     text += f". {plural}{typically} {number(width, shape)} wide"
     if np.isinf(rows.width).any():
-        text += " (without bound, because it was calibrated on too few rows for that level)"
+        few = "rows" if isinstance(law, ConformalLaw) else "simulated errors"
+        text += f" (without bound, because it was calibrated on too few {few} for that level)"
     confidence = rows.confidence_interval
     if confidence is None:
         return f"{text}; this model has no confidence interval, for the true function."
     narrow = number(float(np.median(confidence[:, 1] - confidence[:, 0])), shape)
-    return f"{text}, and the confidence interval, for the true function, {narrow}."
+    text += f", and the confidence interval, for the true function, {narrow}"
+    if (own := rows.own_confidence_interval) is not None:
+        claimed = number(float(np.median(np.diff(own))), shape)
+        text += f" (calibrated on simulated twins; by the method's own account {claimed})"
+    return f"{text}."
 
 
 def _trained_on(rows: Rows) -> str:
@@ -206,6 +255,7 @@ def _coverage_sentence(name: str, level: str, row: dict[Hashable, Any], others: 
     which = {
         ONLY: f"The {level} prediction intervals",
         AFTER_CALIBRATION: f"The calibrated {level} prediction intervals",
+        ON_TWINS: f"The {level} prediction intervals, calibrated on simulated twins,",
         RAW: "Before calibration they",
     }[name]
     share = with_error(100 * row["coverage"], 100 * row["standard_error"])

@@ -54,6 +54,7 @@ def page_inputs(
     y = take_target(table, target).y if target in table.column_names else None
     advice, levers = _advice(prediction, confidence_level)
     description = described(model)
+    on_twins = model.confidence_calibration_
     return PageInputs(
         title=f"{target}: {file}" if file else target,
         target=target,
@@ -64,6 +65,7 @@ def page_inputs(
         confidence_level=confidence_level,
         row_numbers=numbers,
         n_calibration_rows=description.calibrated_on or None,
+        account=None if on_twins is None else on_twins.account,
         advice=advice,
         levers=levers,
         warnings=[*description.warnings, *notes],
@@ -82,8 +84,10 @@ def _advice(
 
 
 def _settings(model: EnsembleRegressor, file: str) -> dict[str, str]:
-    description = described(model)
-    notes = {"notes from the fit": " ".join(description.notes)} if description.notes else {}
+    description, table = described(model), model.training_table_
+    # Without what was found on twins: that has a section of its own.
+    said = () if table is None else table.notes
+    notes = {"notes from the fit": " ".join(said)} if said else {}
     kinds = [column["kind"] for column in description.columns]
     return {
         "table": file or "given in Python",

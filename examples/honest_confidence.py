@@ -1,0 +1,74 @@
+# %% [markdown]
+# # Honest confidence intervals: calibrated on simulated twins of the data
+#
+# Networks smooth over what is rough, and their own confidence intervals do not know it. Here the
+# truth is known, so one can see both miss and hold. Run as
+# `python examples/honest_confidence.py docs/pictures/honest_confidence.png`, or cell by cell in a notebook.
+
+# %%
+import sys
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from confide import BootstrappedDeepEnsembleRegressor
+from confide.errors import HonestyWarning
+from confide.plot import HonestyDisplay
+
+LEVEL = 0.9
+
+# %% The truth: a wave with cusps, which networks round off.
+generator = np.random.default_rng(1)
+
+
+def true_mean(x):
+    """The function that the confidence interval is about."""
+    return 1.5 * np.abs(np.sin(3.5 * x))
+
+
+x = generator.uniform(-1.5, 1.5, 250)
+y = true_mean(x) + 0.2 * generator.normal(size=x.size)
+
+# %% Fit, then fit again to 20 data sets simulated from functions that resemble ours.
+model = BootstrappedDeepEnsembleRegressor(max_epochs=200, random_state=0).fit(x[:, None], y)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", HonestyWarning)  # the picture shows it
+    model.calibrate_confidence(x[:, None], y)
+
+# %% Where does each confidence interval hold the true function?
+grid = np.linspace(-1.5, 1.5, 601)
+prediction = model.get_prediction(grid[:, None])
+
+
+def held(intervals):
+    """The share of x at which the true function lies inside."""
+    lower, upper = intervals.T
+    return np.mean((lower <= true_mean(grid)) & (true_mean(grid) <= upper))
+
+
+own = held(prediction.uncalibrated.confidence_interval(LEVEL))
+calibrated = held(prediction.confidence_interval(LEVEL))
+
+# %%
+figure, axes = plt.subplots(
+    2, 1, figsize=(8, 6.5), sharex=True, height_ratios=(3, 2), layout="constrained"
+)
+axes[0].scatter(x, y, s=7, color="#777777", linewidth=0, zorder=3, label="observed")
+HonestyDisplay.from_prediction(
+    prediction, grid[:, None], feature=0, confidence_level=LEVEL, axes=axes
+)
+axes[0].plot(grid, true_mean(grid), "--", color="#D55E00", linewidth=1.6, label="true function")
+axes[0].legend(loc="upper left", fontsize="small", ncols=2, edgecolor="none")
+axes[0].set_title(
+    f"{100 * LEVEL:.0f} % confidence intervals: the method's own hold the true function at "
+    f"{100 * own:.0f} % of x, calibrated ones at {100 * calibrated:.0f} %",
+    loc="left",
+    fontsize="medium",
+)
+axes[0].set_ylabel("y")
+axes[1].set_xlabel("x")
+
+# %%
+if len(sys.argv) > 1:
+    figure.savefig(sys.argv[1], dpi=120)
