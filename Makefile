@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 export CONFIDE_DATA
 
-.PHONY: demo test lint check bench paper clean
+.PHONY: demo test lint docs check bench peers paper release-check clean
 
 demo: $(VENV)/.demo
 	$(BIN)/confide demo
@@ -19,12 +19,23 @@ lint: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/public_api.py tools/release_check.py
 
-check: lint test
+# The documentation, in site/; a warning or a broken link is an error.
+docs: $(VENV)/.docs
+	$(BIN)/python docs/tools/assemble.py build/pages
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=docs/tools $(BIN)/mkdocs build --strict
+
+check: lint docs test
 
 # Ours against the same procedure in other libraries; about 25 minutes.
 bench: $(VENV)/.peers
 	$(BIN)/python benchmarks/fit.py
+
+# Other libraries beside confide on the same data; about an hour, it can be stopped and goes on where it
+# was. Needs the data (see `confide.datasets.load`).
+peers: $(VENV)/.peers
+	$(BIN)/python benchmarks/peers.py -o results/peers.md
 
 # Every table and figure of the paper, hours; it can be stopped and goes on where it was. Needs the
 # data (see `confide.datasets.load`).
@@ -32,8 +43,12 @@ paper: $(VENV)/.experiments
 	$(BIN)/confide experiment run all
 	$(BIN)/confide experiment report
 
+# Builds wheel and sdist and tries the wheel in an empty environment; some minutes.
+release-check: $(VENV)/.release
+	$(BIN)/python tools/release_check.py
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) build site
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -51,8 +66,16 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $@
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
 $(VENV)/.check: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[check]'
+	touch $@
+
+$(VENV)/.release: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
 	touch $@
 
 $(VENV)/.peers: pyproject.toml | $(BIN)/python

@@ -3,7 +3,7 @@
 #
 # Networks smooth over what is rough, and their own confidence intervals do not know it. Here the
 # truth is known, so one can see both miss and hold. Run as
-# `python examples/honest_confidence.py docs/honest_confidence.png`, or cell by cell in a notebook.
+# `python examples/honest_confidence.py docs/pictures/honest_confidence.png`, or cell by cell.
 
 # %%
 import sys

@@ -9,6 +9,8 @@ from confide.experiments import EXPERIMENTS, Cell, RunFolder
 from confide.experiments.catalogue import overfitting
 from confide.experiments.catalogue.experiment_1 import SETS
 from confide.experiments.coverage import CONTENDERS
+from confide.experiments.honest.contenders import EVERYWHERE, RAW, shown_for
+from confide.experiments.honest.problems import Problem
 from confide.experiments.store import as_parquet
 
 SOURCE = {
@@ -46,6 +48,31 @@ def study_cells(sets, conditions, methods, levels, *, n_simulations=6, n_rows=20
                         "targets": "simulated", "levels": own, "simulations": [0, n_simulations],
                     }  # fmt: skip
                     yield f"{name}/{condition}/{contender.name}-{own[0]:g}", frame, settings
+
+
+def nested_cells(sets, levels, *, n_simulations=6, n_rows=20):
+    """Cells of the nested experiment on truths of Algorithm 3, with all contenders."""
+    generator = np.random.default_rng(2)
+    for name in sets:
+        problem = Problem(name, "random_forest")
+        for contender in [*EVERYWHERE, *shown_for(problem)]:
+            frames = []
+            for variant in contender.variants:
+                frame = _study_frame(generator, contender, levels, n_simulations, n_rows)
+                frame["variant"] = variant
+                if variant != RAW:
+                    frame["twins"] = np.where(frame["simulation"] % 3, "smooth", "smooth+oak")
+                    frame["fit_cpu_seconds"] = 0.5
+                    frame["calibration_cpu_seconds"] = 10.0 + (frame["simulation"] == 0)
+                    frame["biased_share"] = 0.25
+                frames.append(frame)
+            settings = {
+                "set": name, "truth": "random_forest", "method": contender.method,
+                "estimator": contender.estimator, "parameters": {},
+                "variants": list(contender.variants), "n_simulations": 20, "levels": levels,
+                "simulations": [0, n_simulations],
+            }  # fmt: skip
+            yield f"{name}/random_forest/{contender.name}", pd.concat(frames), settings
 
 
 def _study_frame(generator, contender, levels, n_simulations, n_rows):
@@ -91,6 +118,7 @@ def every_run(runs: Path) -> None:
     run_with(runs / "experiment-3", "experiment-3", *_variances(generator))
     run_with(runs / "assumptions", "assumptions", *_errors(generator))
     run_with(runs / "overfitting", "overfitting", *_curves())
+    run_with(runs / "honest-confidence", "honest-confidence", *nested_cells(["boston"], [0.8, 0.9]))
 
 
 def _networks(generator):

@@ -80,10 +80,18 @@ def test_public_names_are_sorted_importable_and_documented():
 @pytest.mark.parametrize(
     ("needed", "heavy"),
     [
+        ("import confide", ["jax", "numpy", "pandas", "scipy", "sklearn"]),
         ("import confide.cli", ["jax", "numpy", "pandas", "sklearn"]),
         (
             "from confide import BootstrappedDeepEnsembleRegressor",
             ["matplotlib", "scoringrules", "sklearn.ensemble", "sklearn.model_selection"],
+        ),
+        (
+            "from confide import *",
+            [
+                *("altair", "matplotlib", "rich", "scoringrules", "sklearn.ensemble"),
+                *("sklearn.metrics", "sklearn.model_selection", "sklearn.preprocessing"),
+            ],
         ),
     ],
 )

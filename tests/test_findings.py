@@ -513,7 +513,12 @@ def test_experiment_1_counts_where_the_bootstrapped_ensemble_is_better(tmp_path)
 @pytest.mark.slow
 def test_the_experiment_that_the_documentation_adds_runs_and_is_reported(tmp_path):
     root = Path(__file__).parents[1]
-    code = (root / "docs" / "experiments.md").read_text().split("```python\n")[1].split("```")[0]
+    code = (
+        (root / "docs" / "guides" / "add_an_experiment.md")
+        .read_text()
+        .split("```python\n")[1]
+        .split("```")[0]
+    )
     package = tmp_path / "src" / "confide"
     shutil.copytree(Path(confide.__file__).parent, package)
     (package / "experiments" / "catalogue" / "mean_of_squares.py").write_text(code)

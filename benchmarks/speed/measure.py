@@ -106,11 +106,13 @@ def run_child(
     specification: dict[str, Any],
     environment: dict[str, str],
     timeout_seconds: float = TIMEOUT_SECONDS,
+    *,
+    module: str = CHILD,
 ) -> Outcome:
     """Run one child to its end, or end it: on Ctrl-C none is left behind."""
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", CHILD, json.dumps({**specification, "started": time.time()})],
+            [sys.executable, "-m", module, json.dumps({**specification, "started": time.time()})],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Float32, Float64
-from sklearn.preprocessing import StandardScaler
 
 from confide.arrays import Arrays, checked_array
 
@@ -83,6 +82,8 @@ def _mean_and_scale(
     Columns are first moved and stretched to [0, 1]. Values of any size then square without loss,
     and StandardScaler does not take a column for constant whose mean is far larger than its spread.
     """
+    from sklearn.preprocessing import StandardScaler  # here, because importing it takes a while
+
     lowest, span = X.min(axis=0).astype(np.float64), np.ptp(X, axis=0).astype(np.float64)
     span[span == 0] = 1.0
     scaler = StandardScaler()

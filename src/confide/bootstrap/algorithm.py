@@ -121,7 +121,7 @@ def bootstrapped_ensemble(
     *,
     progress: Progress | None = None,
 ) -> BootstrappedEnsemble[State]:
-    """Algorithm 1, lines 2 to 6, for all members at once.
+    """Algorithm 1 (`CIalg`), lines 2 to 6, for all members at once.
 
     The members are those of `train_ensemble` to the last bit: a snapshot changes nothing.
     """

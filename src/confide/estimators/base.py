@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from confide.honest import ConfidenceCalibration
     from confide.simulate import Truth
 
+Row = Float64[np.ndarray, " row"]
+
 
 class EnsembleRegressor(RegressorMixin, BaseEstimator):
     """Base of the estimators; a subclass names its method and spells out its arguments.
@@ -55,6 +57,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
     method: ClassVar[ModuleType]
     # What a fit leaves beside the networks, or None; model files keep them under these names.
+    fitted_: Any
     encoder_: Encoder | None = None
     epochs_: EpochChoice | None = None
     novelty_: Novelty | None = None
@@ -62,9 +65,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
     confidence_calibration_: "ConfidenceCalibration | None" = None
     training_table_: TrainingTable | None = None
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> "EnsembleRegressor":
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Trains the ensemble.
 
         Args:
@@ -101,7 +102,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         random_states: Sequence[int],
         *,
         progress: Progress | None = None,
-    ) -> "Iterator[EnsembleRegressor]":
+    ) -> Iterator[Self]:
         """Fits to many data sets with the same inputs, all in one batch on all cores.
 
         For simulations: far faster than a loop of fits. The numbers of a data set depend on its
@@ -142,12 +143,13 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
             novelty = novelty or Novelty.of_training(X, fitted.standardiser)
             yield clone(self).set_params(random_state=seed).adopt(checked, fitted, novelty)
 
-    def predict(
-        self, X: ArrayLike, return_std: bool = False
-    ) -> (
-        Float64[np.ndarray, " row"]
-        | tuple[Float64[np.ndarray, " row"], Float64[np.ndarray, " row"]]
-    ):
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[False] = ...) -> Row: ...
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Row, Row]: ...
+    @overload
+    def predict(self, X: ArrayLike, return_std: bool) -> Row | tuple[Row, Row]: ...
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Row | tuple[Row, Row]:
         """The predicted mean of each row.
 
         Args:
@@ -203,7 +205,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         """
         return self._prediction(X, with_novelty=True)
 
-    def calibrate(self, X_cal: ArrayLike, y_cal: ArrayLike) -> "EnsembleRegressor":
+    def calibrate(self, X_cal: ArrayLike, y_cal: ArrayLike) -> Self:
         """Calibrates the prediction intervals on rows that were kept back from `fit`.
 
         From then on a prediction interval of level 0.9 holds a new observation with a probability
@@ -253,7 +255,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         n_simulations: int = 20,
         shift: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
-    ) -> "EnsembleRegressor":
+    ) -> Self:
         """Calibrates the confidence intervals on simulated twins of the training data.
 
         Networks are biased where the true function is rough, and nothing in one fit shows it. But
@@ -363,9 +365,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "fitted_")
         save_estimator(self, path)
 
-    def adopt(
-        self, checked: "EnsembleRegressor", fitted: Any, novelty: Novelty
-    ) -> "EnsembleRegressor":
+    def adopt(self, checked: "EnsembleRegressor", fitted: Any, novelty: Novelty) -> Self:
         """All that a fit leaves, in one go: one that fails half-way changes nothing."""
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(checked, name):

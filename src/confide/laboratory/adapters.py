@@ -7,7 +7,6 @@ from typing import Any, cast
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
-from sklearn.model_selection import train_test_split
 
 from confide.errors import NoSuchIntervalError
 from confide.prediction import Kind
@@ -56,6 +55,8 @@ class MapieAdapter:
         if hasattr(self.fitted_, "fit_conformalize"):
             self.fitted_.fit_conformalize(X, y)
             return self
+        from sklearn.model_selection import train_test_split  # here, because it takes a while
+
         X_fit, X_rest, y_fit, y_rest = train_test_split(
             X, y, test_size=self.conformalise_share, random_state=0
         )

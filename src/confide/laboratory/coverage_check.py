@@ -1,11 +1,10 @@
 """Would these intervals cover on data like mine? The check on a simulated twin."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
 from confide.errors import NoSuchIntervalError
@@ -19,7 +18,9 @@ from confide.metrics import covered, pointwise_mean_width
 from confide.prediction import checked_level
 from confide.progress import progress_bar
 from confide.randomness import key_from
-from confide.simulate import TWINS, Truth
+
+if TYPE_CHECKING:
+    from confide.simulate import Truth
 
 
 def coverage_check(
@@ -29,7 +30,7 @@ def coverage_check(
     *,
     n_simulations: int = 20,
     confidence_levels: float | Sequence[float] = (0.8, 0.95),
-    truth: str | Truth = "random_forest",
+    truth: "str | Truth" = "random_forest",
     test_size: float = 0.2,
     random_state: int | np.random.RandomState | None = None,
     verbose: bool = False,
@@ -60,6 +61,11 @@ def coverage_check(
     Returns:
         The report: print it, or see its `verdict`, `to_frame()` and `plot()`.
     """
+    # Here, because importing scikit-learn's trees and splits takes a while.
+    from sklearn.model_selection import train_test_split
+
+    from confide.simulate import TWINS, Truth
+
     estimators = _named(estimator)
     levels = [checked_level(level) for level in np.atleast_1d(confidence_levels).tolist()]
     if not levels:
@@ -107,7 +113,7 @@ def coverage_check(
     )
 
 
-def coverages_of(name: str, answers: Answers, truth: Truth, X_test: Table) -> list[Coverage]:
+def coverages_of(name: str, answers: Answers, truth: "Truth", X_test: Table) -> list[Coverage]:
     """An estimator's answers, held against the truth."""
     true_mean = truth.mean(X_test)
     coverages = []

@@ -11,7 +11,7 @@ from confide.simulate.truth import Row, Table, Truth
 
 @dataclass(frozen=True)
 class RandomForestTruth(Truth):
-    r"""True function and noise as forests fitted to real data, Algorithm 3.
+    r"""True function and noise as forests fitted to real data, Algorithm 3 (`simulationalgo`).
 
     One forest fitted to the data is the true function, one fitted to its squared residuals the
     true variance; new targets are $y_{\mathrm{new}} \sim \mathcal N(f(x), \sigma^2(x))$, or follow

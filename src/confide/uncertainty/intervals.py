@@ -48,10 +48,11 @@ def deep_ensemble_prediction_law(
 def monte_carlo_prediction_interval(
     key: PRNGKeyArray, law: Law, confidence_level: float, n_draws: int = 10_000
 ) -> Float64[np.ndarray, "row 2"]:
-    """The prediction interval as the paper computes it, Algorithm 2: empirical quantiles of draws.
+    """The prediction interval by draws, as the paper computes it, Algorithm 2 (`PIalg`).
 
-    As there, one draw of t serves all rows; the noise is drawn anew for each. The exact interval
-    is `law.half_width`, which this one agrees with up to Monte-Carlo error.
+    The bounds are empirical quantiles. As there, one draw of t serves all rows; the noise is drawn
+    anew for each. The exact interval is `law.half_width`, which this one agrees with up to
+    Monte-Carlo error.
     """
     generator = generator_from(key)
     t = generator.standard_t(law.degrees_of_freedom, n_draws)

@@ -1,14 +1,25 @@
 """Confidence intervals calibrated on simulated twins, on data whose truth is known."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from confide.experiments.cell import Cell
+from confide.experiments.coverage import of
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.honest.cells import nested_cells
+from confide.experiments.honest.contenders import RAW, SAID
+from confide.experiments.honest.entries import entries_of, headline
+from confide.experiments.honest.figures import figures_of
+from confide.experiments.honest.numbers import costs, in_nested_numbers
 from confide.experiments.honest.problems import SETS
+from confide.experiments.honest.tables import tables_of
+from confide.experiments.honest.verdict import DEFAULT, LEVEL, NB, RAW_BDE, demands
 from confide.experiments.options import Options
 from confide.experiments.store import Saved
+from confide.report import Part
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class HonestConfidence(Experiment):
@@ -30,9 +41,30 @@ class HonestConfidence(Experiment):
         return nested_cells(options)
 
     def headline(self, saved: Saved) -> str:
-        """Mean coverage and width."""
-        return f"{len(saved.frame)} rows"
+        """Mean coverage and width of each variant."""
+        return headline(saved)
 
     def findings(self, finished: Sequence[Saved]) -> Findings:
-        """To come."""
-        return Findings(f"{len(finished)} cells.", [])
+        """What was asked for, held against the numbers; a table for each question; figures."""
+        entries = entries_of(finished)
+        numbers, cost = in_nested_numbers(entries), costs(entries)
+        asked = demands(numbers, cost)
+        parts: list[Part] = [*tables_of(numbers, cost, asked), *figures_of(entries, numbers)]
+        return Findings("\n".join([*_in_short(numbers), *map(str, asked)]), parts)
+
+
+def _in_short(numbers: "pd.DataFrame") -> list[str]:
+    """From the best truth to the worst, for each contender that is judged everywhere."""
+    at_level = of(numbers, "confidence", LEVEL)
+    said = []
+    for method, variant in (RAW_BDE, DEFAULT, ("DE", SAID[RAW]), NB):
+        rows = at_level[(at_level["method"] == method) & (at_level["variant"] == variant)]
+        if len(rows):
+            said.append(
+                f"{variant} {method} {rows['coverage'].min():.0%} to {rows['coverage'].max():.0%} "
+                f"(Brier score {rows['brier'].mean():.2g} on average over {len(rows)} truths, "
+                f"width {rows['to_oracle'].median():.2g} times the oracle's at the median)"
+            )
+    if not said:
+        return ["- No 80 % confidence intervals yet."]
+    return [f"- 80 % confidence intervals cover, from truth to truth: {'; '.join(said)}."]

@@ -226,6 +226,11 @@ def from_frame(settings: Mapping[str, Any], frame: "pd.DataFrame") -> Judged:
 def study_headline(saved: Saved) -> str:
     """Mean coverage and width of one level's intervals."""
     (one,) = judged([saved])
+    return headline_of(one)
+
+
+def headline_of(one: Judged) -> str:
+    """Mean coverage and width of the intervals at the level next to 80 %."""
     level = min((c.confidence_level for c in one.coverages), key=lambda found: abs(found - 0.8))
     said = [
         f"{100 * level:g} % {c.kind} intervals cover {100 * c.mean:.0f} %, "

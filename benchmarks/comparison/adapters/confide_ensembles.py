@@ -1,0 +1,54 @@
+"""confide's own: deep ensembles, bootstrapped ones, and both ways to calibrate those."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from comparison.answers import LEVELS, PROBABILITIES, Answers, Predict
+from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
+
+SET_ASIDE = 0.2
+
+
+def deep_ensemble(X: np.ndarray, y: np.ndarray, *, seed: int) -> Predict:
+    """As it comes."""
+    return predict_with(DeepEnsembleRegressor(random_state=seed).fit(X, y))
+
+
+def bootstrapped(X: np.ndarray, y: np.ndarray, *, seed: int) -> Predict:
+    """As it comes."""
+    return predict_with(BootstrappedDeepEnsembleRegressor(random_state=seed).fit(X, y))
+
+
+def automatic_epochs(X: np.ndarray, y: np.ndarray, *, seed: int) -> Predict:
+    """The number of epochs chosen on held-out rows."""
+    model = BootstrappedDeepEnsembleRegressor(max_epochs="auto", random_state=seed)
+    return predict_with(model.fit(X, y))
+
+
+def calibrated(X: np.ndarray, y: np.ndarray, *, seed: int) -> Predict:
+    """Prediction intervals calibrated on rows that are set aside, at the price of those rows."""
+    X_fit, X_aside, y_fit, y_aside = train_test_split(X, y, test_size=SET_ASIDE, random_state=seed)
+    model = BootstrappedDeepEnsembleRegressor(random_state=seed).fit(X_fit, y_fit)
+    return predict_with(model.calibrate(X_aside, y_aside))
+
+
+def calibrated_confidence(X: np.ndarray, y: np.ndarray, *, seed: int) -> Predict:
+    """Confidence intervals calibrated on a simulated twin of the training rows."""
+    model: Any = BootstrappedDeepEnsembleRegressor(random_state=seed)
+    if not hasattr(model, "calibrate_confidence"):
+        raise ImportError("this version of confide has no `calibrate_confidence`", name="confide")
+    return predict_with(model.fit(X, y).calibrate_confidence(X, y))
+
+
+def predict_with(model: Any) -> Predict:
+    """The answers of any of them."""
+
+    def predict(X: np.ndarray, /) -> Answers:
+        prediction = model.get_prediction(X)
+        confidence = [prediction.confidence_interval(level) for level in LEVELS]
+        quantiles = prediction.quantiles(PROBABILITIES)
+        return Answers(prediction.mean, quantiles, np.stack(confidence, axis=-1))
+
+    return predict

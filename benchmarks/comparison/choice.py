@@ -1,0 +1,175 @@
+"""Who is the right choice when: sentences that the numbers decide.
+
+Written beforehand are the questions, and what confide alone can say: the split of the uncertainty.
+Else confide and each peer are spoken for, and against, by the tables on which one's CRPS is lower
+than that of all of the others by more than chance, by prediction intervals nearer to their level,
+by confidence intervals, and by time and memory.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from .answers import LEVELS
+from .contenders import CONTENDERS, REFERENCE
+from .data import DATA
+from .summary import difference, means, pointwise
+
+CLEARLY = 1.5
+"""A ratio of times or memory that is worth a word."""
+
+POINTS = 1.0
+"""A difference in coverage that is worth a word."""
+
+COSTS = {
+    "fit": "time of a first fit counts ({} times BDE's)",
+    "fit_again": "time of fits in a running process counts ({} times BDE's)",
+    "memory": "memory counts ({} times BDE's)",
+}
+SPLIT = (
+    "you want to know how much of the uncertainty is noise, how much comes from finite data and "
+    "how much from random training, which no peer tells apart"
+)
+WANTED = "you want a confidence interval for the true function"
+
+
+def choice(frame: pd.DataFrame) -> list[str]:
+    """Markdown paragraphs: confide first, then each peer."""
+    real = frame[[not DATA[name].simulated for name in frame["data"]]]
+    there = [name for name in CONTENDERS if name in set(frame["contender"])]
+    if REFERENCE not in set(real["contender"]):
+        return [f"Nothing can be said without {CONTENDERS[REFERENCE].label} on one of the tables."]
+    peers = [name for name in there if not CONTENDERS[name].is_confide]
+    ours = [name for name in there if CONTENDERS[name].is_confide]
+    said = [_said("confide", *_of_confide(frame, real, ours, peers))]
+    return [*said, *(_said(CONTENDERS[p].label, *_of_peer(frame, real, p, ours)) for p in peers)]
+
+
+def _said(name: str, reasons: Sequence[str], objections: Sequence[str]) -> str:
+    words = (
+        f"**Choose {name} when** {'; or when '.join(reasons)}."
+        if reasons
+        else f"**{name}**: no measure here speaks for it."
+    )
+    return f"{words} But {'; '.join(objections)}." if objections else words
+
+
+def _of_confide(
+    frame: pd.DataFrame, real: pd.DataFrame, ours: Sequence[str], peers: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    reasons, objections = [SPLIT], []
+    if with_one := _with_confidence(frame):
+        nearest = CONTENDERS[with_one[0]]
+        said = f"row by row {nearest.label} is nearest to the level: {_covered(frame, with_one)}"
+        if nearest.is_confide:
+            reasons.append(f"{WANTED}; {said}")
+        else:
+            objections.append(f"of confidence intervals for the true function, {said}")
+    if won := [data for data in _tables(real) if any(_wins(real, data, o, peers) for o in ours)]:
+        reasons.append(
+            f"your data are like {_names(won)}, where one of its ensembles has a lower CRPS than "
+            "every peer"
+        )
+    reasons += _coverage(real, ours, peers)
+    if lost := [data for data in _tables(real) if any(_wins(real, data, p, ours) for p in peers)]:
+        objections.append(f"on {_names(lost)} some peer has a lower CRPS than all of its ensembles")
+    return reasons, objections
+
+
+def _of_peer(
+    frame: pd.DataFrame, real: pd.DataFrame, peer: str, ours: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    reasons, objections = [], []
+    if won := [data for data in _tables(real) if _wins(real, data, peer, ours)]:
+        reasons.append(
+            f"your data are like {_names(won)}, where its CRPS is lower than that of all of "
+            "confide's ensembles"
+        )
+    if lost := [data for data in _tables(real) if any(_wins(real, data, o, [peer]) for o in ours)]:
+        objections.append(f"on {_names(lost)} one of confide's ensembles has a lower CRPS")
+    reasons += _coverage(real, [peer], ours)
+    reasons += _nearer_confidence(frame, peer, ours)
+    if not CONTENDERS[peer].confidence:
+        objections.append("it has no confidence interval for the true function")
+    for cost, words in COSTS.items():
+        ratio = _median_ratio(real, peer, cost)
+        if ratio < 1 / CLEARLY:
+            reasons.append(words.format(f"{ratio:.2g}"))
+        elif ratio > CLEARLY:
+            objections.append(f"not when {words.format(f'{ratio:.2g}')}")
+    return reasons, objections
+
+
+def _with_confidence(frame: pd.DataFrame) -> list[str]:
+    """Those whose confidence intervals were judged, the most honest ones first."""
+    brier = {name: _brier(frame, name) for name in dict.fromkeys(frame["contender"])}
+    return sorted((name for name in brier if brier[name] < np.inf), key=brier.__getitem__)
+
+
+def _covered(frame: pd.DataFrame, contenders: Iterable[str]) -> str:
+    """How often each holds the true function, on average over the truths."""
+    each = []
+    for name in contenders:
+        of_truths = frame[frame["contender"] == name].groupby("data")
+        cover = [of_truths[f"coverage_{100 * level:g}"].mean().mean() for level in LEVELS]
+        each.append(f"{CONTENDERS[name].label} {' and '.join(f'{100 * c:.0f} %' for c in cover)}")
+    levels = " and ".join(f"{100 * level:g} %" for level in LEVELS)
+    return f"at {levels} and on average over the truths it is held by {', '.join(each)}"
+
+
+def _nearer_confidence(frame: pd.DataFrame, peer: str, ours: Iterable[str]) -> list[str]:
+    own, best = _brier(frame, peer), min((_brier(frame, one) for one in ours), default=np.inf)
+    if not own < best < np.inf:
+        return []
+    found = f"Brier score at 80 % {own:.3f}, confide's best {best:.3f}"
+    return [f"{WANTED}: pointwise coverage is nearer to its level ({found})"]
+
+
+def _brier(frame: pd.DataFrame, contender: str) -> float:
+    """The mean over truths at 80 %; infinite where there are no confidence intervals."""
+    scores = [pointwise(frame, data, contender, LEVELS[0]) for data in _tables(frame)]
+    known = [score.brier for score in scores if score is not None]
+    return float(np.mean(known)) if known else np.inf
+
+
+def _coverage(real: pd.DataFrame, some: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Whether prediction intervals of some are nearer to their level than those of all others."""
+    off = {name: _points_off(real, name) for name in (*some, *others)}
+    best, rival = (min(names, key=off.__getitem__, default=None) for names in (some, others))
+    if best is None or rival is None or not off[best] < off[rival] - POINTS:
+        return []
+    return [
+        (
+            f"prediction intervals must hold what they promise on average: at 95 % those of "
+            f"{CONTENDERS[best].label} are off by {off[best]:.1f} points in the mean over tables, "
+            f"those of {CONTENDERS[rival].label} by {off[rival]:.1f}"
+        )
+    ]
+
+
+def _points_off(real: pd.DataFrame, contender: str) -> float:
+    rows = means(real[real["contender"] == contender], ["picp_95"])
+    return float(100 * (rows["picp_95"] - 0.95).abs().mean())
+
+
+def _wins(real: pd.DataFrame, data: str, one: str, others: Sequence[str]) -> bool:
+    """Whether its CRPS is lower than that of each of some others by more than chance."""
+    found = [difference(real, data, one, other, "crps") for other in others]
+    return bool(found) and all(
+        each is not None and each.matters and each.mean < 0 for each in found
+    )
+
+
+def _median_ratio(real: pd.DataFrame, contender: str, cost: str) -> float:
+    """Of a cost to that of the reference, the median over tables; nan without one in common."""
+    of = means(real, [cost]).pivot_table(index="data", columns="contender", values=cost)
+    return float((of[contender] / of[REFERENCE]).median()) if contender in of else np.nan
+
+
+def _tables(frame: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(frame["data"]))
+
+
+def _names(data: Iterable[str]) -> str:
+    return ", ".join(DATA[name].label for name in data)

@@ -1,0 +1,130 @@
+"""Who is compared, with which settings."""
+
+import importlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from .answers import Fit
+
+ADAPTERS = f"{__package__}.adapters"
+NONE: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to predict with intervals.
+
+    Attributes:
+        label: its name in tables.
+        fit: module and function of its adapter.
+        package: the distribution that it belongs to.
+        settings: what is not the library's default, in a sentence. It is part of a cell's
+            identity: change it with the adapter, and the cells are run anew.
+        confidence: what its confidence interval for the true function is, or "" if it has none.
+        compiled: whether a first fit compiles programs that later ones in the process use again.
+        environment: variables of its process.
+    """
+
+    label: str
+    fit: str
+    package: str
+    settings: str
+    confidence: str = ""
+    compiled: bool = False
+    environment: Mapping[str, str] = field(default_factory=lambda: NONE)
+
+    @property
+    def is_confide(self) -> bool:
+        """Whether it is one of ours."""
+        return self.package == "confide"
+
+    def load(self) -> Fit:
+        """Import its library, which may be missing."""
+        module, _, function = self.fit.partition(":")
+        fit: Fit = getattr(importlib.import_module(f"{ADAPTERS}.{module}"), function)
+        return fit
+
+
+def _confide(label: str, function: str, settings: str, confidence: str) -> Contender:
+    fit = f"confide_ensembles:{function}"
+    return Contender(label, fit, "confide", settings, confidence, compiled=True)
+
+
+_BY_BOOTSTRAP = "classical and optimisation variance, Algorithm 1"
+REFERENCE = "bde"
+"""Whom the others are compared with."""
+
+CONTENDERS: Mapping[str, Contender] = {
+    REFERENCE: _confide("confide BDE", "bootstrapped", "Defaults.", _BY_BOOTSTRAP),
+    "bde-auto": _confide(
+        "confide BDE, auto epochs",
+        "automatic_epochs",
+        'Defaults but max_epochs="auto".',
+        _BY_BOOTSTRAP,
+    ),
+    "bde-conformal": _confide(
+        "confide BDE, conformal",
+        "calibrated",
+        "Defaults, fitted to 80 % of the training rows; `calibrate` on the rest.",
+        _BY_BOOTSTRAP,
+    ),
+    "bde-honest": _confide(
+        "confide BDE, calibrated confidence",
+        "calibrated_confidence",
+        "Defaults, then `calibrate_confidence` on the training rows.",
+        "calibrated on a simulated twin",
+    ),
+    "de": _confide("confide DE", "deep_ensemble", "Defaults.", "variance between members"),
+    "mapie-mlp": Contender(
+        "MAPIE CV+, MLP",
+        "mapie_cross:network",
+        "mapie",
+        "CrossConformalRegressor, five folds, around scikit-learn's MLPRegressor with confide's "
+        "layers (40, 30, 20), batches of 32 and 80 epochs; inputs and target standardised.",
+    ),
+    "mapie-boosting": Contender(
+        "MAPIE CV+, boosting",
+        "mapie_cross:boosting",
+        "mapie",
+        "CrossConformalRegressor, five folds, around HistGradientBoostingRegressor; defaults.",
+    ),
+    "ngboost": Contender(
+        "NGBoost", "ngboost_normal:fit", "ngboost", "NGBRegressor, normal law; defaults."
+    ),
+    "quantile-forest": Contender(
+        "quantile-forest",
+        "quantile_forests:fit",
+        "quantile-forest",
+        "RandomForestQuantileRegressor; defaults, on all cores.",
+    ),
+    "contrib-bde": Contender(
+        "sklearn-contrib-bde",
+        "bayesian_ensemble:fit",
+        "sklearn-contrib-bde",
+        "BdeRegressor as in its manual's example (hidden layers 16 and 16, 200 epochs, patience "
+        "10), with 4 members, 1000 warm-up steps and 400 samples instead of 8, 5000 and 2000; "
+        "inputs and target standardised; a JAX device for each of two cores.",
+        "credible interval: quantiles of the sampled networks' means",
+        environment={
+            "XLA_FLAGS": f"--xla_force_host_platform_device_count={min(2, os.cpu_count() or 1)}"
+        },
+    ),
+    "gp": Contender(
+        "Gaussian process",
+        "gaussian_process:fit",
+        "scikit-learn",
+        "scikit-learn's GaussianProcessRegressor, squared-exponential kernel with a length scale "
+        "for each feature plus constant noise; inputs and target standardised; at most 600 "
+        "training rows, drawn at random.",
+        "credible interval: posterior of the function",
+    ),
+    "skpro": Contender(
+        "skpro ResidualDouble",
+        "skpro_residual:fit",
+        "skpro",
+        "ResidualDouble: HistGradientBoostingRegressor for the mean and for the absolute residual "
+        "(out of fold, five folds), Laplace law.",
+    ),
+}

@@ -1,0 +1,27 @@
+# %% [markdown]
+# # Networks that follow the noise
+#
+# The same table, 20 epochs and 400. A network that follows the noise of its rows follows new noise
+# as well when it is retrained, so finite data's part grows until it is as large as the noise.
+# Run as `python examples/overfitting.py docs/pictures/overfitting.png`.
+
+# %%
+import sys
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_diabetes
+
+from confide import BootstrappedDeepEnsembleRegressor
+from confide.plot import plot_overfitting
+
+# %% Fit, and look at the rows that were trained on.
+X, y = load_diabetes(return_X_y=True, as_frame=True)
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
+for ax, epochs in zip(axes, (20, 400), strict=True):
+    model = BootstrappedDeepEnsembleRegressor(max_epochs=epochs, random_state=0).fit(X, y)
+    plot_overfitting(model.get_prediction(X), ax=ax)
+    ax.set_title(f"{epochs} epochs", fontsize=11)
+
+# %%
+if len(sys.argv) > 1:
+    figure.savefig(sys.argv[1], dpi=120)

@@ -1,0 +1,379 @@
+"""The comparison with other libraries: its scores, its store, and what its tables say."""
+
+import ast
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from comparison import run as running
+from comparison.answers import (
+    CENTRAL_LEVELS,
+    MIDPOINTS,
+    PROBABILITIES,
+    Answers,
+    between_bounds,
+    normal_intervals,
+    normal_quantiles,
+)
+from comparison.choice import choice
+from comparison.contenders import CONTENDERS
+from comparison.data import DATA, Split
+from comparison.run import Plan
+from comparison.scores import crps_of_quantiles, prediction_scores, truth_scores
+from comparison.store import Cell, Store
+from comparison.summary import difference, frame_of, means, pointwise
+from comparison.tables import document_of, markdown_of
+from scipy.stats import norm
+from speed.measure import Outcome
+
+from confide.metrics import crps_of_normal_mixture
+
+ADAPTERS = Path(running.__file__).parent / "adapters"
+
+
+# Scores.
+
+
+def test_crps_of_quantiles_is_that_of_the_discrete_law_on_them():
+    generator = np.random.default_rng(0)
+    quantiles = np.sort(generator.normal(size=(50, 20)), axis=1)
+    y = generator.normal(size=50)
+    found = crps_of_quantiles(y, quantiles, np.array(MIDPOINTS))
+    spread = np.abs(quantiles[:, :, None] - quantiles[:, None, :]).mean(axis=(1, 2))
+    np.testing.assert_allclose(found, np.abs(quantiles - y[:, None]).mean(axis=1) - spread / 2)
+
+
+def test_crps_of_twenty_quantiles_is_near_the_closed_form_of_a_normal_law():
+    # Targets at quantiles of the law itself stand for its expectation; 0.2 % is measured with
+    # 4,000 of them, and what is asserted leaves no room for another formula.
+    y = norm.ppf((np.arange(4000) + 0.5) / 4000)
+    quantiles = np.tile(norm.ppf(MIDPOINTS), (4000, 1))
+    one = np.ones((4000, 1))
+    exact = crps_of_normal_mixture(y, 0 * one, one, np.ones(1)).mean()
+    found = crps_of_quantiles(y, quantiles, np.array(MIDPOINTS)).mean()
+    assert found / exact == pytest.approx(1.0019, abs=2e-4)
+
+
+def test_quantiles_from_central_intervals_are_those_of_the_law():
+    mean, std = np.array([1.0, -2.0]), np.array([0.5, 3.0])
+    half = std[:, None] * norm.ppf((1 + np.array(CENTRAL_LEVELS)) / 2)
+    intervals = np.stack([mean[:, None] - half, mean[:, None] + half], axis=1)
+    np.testing.assert_allclose(between_bounds(intervals), normal_quantiles(mean, std))
+    np.testing.assert_allclose(normal_quantiles(mean, std)[0], norm.ppf(PROBABILITIES, 1.0, 0.5))
+
+
+def test_normal_intervals_hold_what_they_say():
+    bounds = normal_intervals(np.array([1.0]), np.array([2.0]))
+    assert bounds.shape == (1, 2, 2)
+    np.testing.assert_allclose(norm.cdf(bounds[0], 1.0, 2.0), [[0.1, 0.025], [0.9, 0.975]])
+
+
+def made_up_split(**more):
+    X = np.zeros((2, 1))
+    return Split(X, np.zeros(2), X, np.array([0.0, 30.0]), scale=10.0, **more)
+
+
+def made_up_answers(**more):
+    # Quantile p of both rows is 20 p - 10: from -9.5 to 9.5 at 95 %, from -8 to 8 at 80 %.
+    quantiles = np.tile(20 * np.array(PROBABILITIES) - 10, (2, 1))
+    return Answers(np.array([3.0, 26.0]), quantiles, **more)
+
+
+def test_prediction_scores_by_hand():
+    found = prediction_scores(made_up_split(), made_up_answers())
+    assert found["rmse"] == pytest.approx(np.sqrt((9 + 16) / 2) / 10)
+    assert found["picp_80"] == found["picp_95"] == 0.5
+    assert found["width_80"] == pytest.approx(1.6)
+    assert found["width_95"] == pytest.approx(1.9)
+    # The second target lies 22 and 20.5 above: (16 + 16 + 22 * 2 / 0.2) / 2 and so on.
+    assert found["interval_score_80"] == pytest.approx((16 + 22 * 10 / 2) / 10)
+    assert found["interval_score_95"] == pytest.approx((19 + 20.5 * 40 / 2) / 10)
+
+
+def test_truth_scores_by_hand():
+    confidence = np.array([[[-1.0, -2.0], [1.0, 2.0]], [[0.0, -9.0], [4.0, 9.0]]])
+    split = made_up_split(true_mean=np.array([0.0, 6.0]))
+    found = truth_scores(split, made_up_answers(confidence=confidence))
+    assert found["rmse_true"] == pytest.approx(np.sqrt((9 + 400) / 2) / 10)
+    assert (found["held_80"], found["held_95"]) == ("10", "11")
+    assert found["confidence_width_80"] == pytest.approx(0.3)
+    assert found["confidence_width_95"] == pytest.approx(1.1)
+
+
+def test_without_a_truth_or_a_confidence_interval_nothing_is_said_of_them():
+    assert truth_scores(made_up_split(), made_up_answers()) == {}
+    split = made_up_split(true_mean=np.zeros(2))
+    assert list(truth_scores(split, made_up_answers())) == ["rmse_true"]
+
+
+# The store.
+
+
+def cell(contender="bde", data="yacht", repeat=0):
+    return Cell(contender, data, repeat, CONTENDERS[contender].settings, 246)
+
+
+def test_a_store_gives_back_what_was_added_and_the_later_line_counts(tmp_path):
+    store = Store(tmp_path / "folder" / "cells.jsonl")
+    assert store.read() == {}
+    store.add(cell(), {"crps": 1.0})
+    store.add(cell(repeat=1), {"crps": 2.0})
+    store.add(cell(), {"crps": 3.0})
+    assert [line["crps"] for line in store.read().values()] == [3.0, 2.0]
+    assert list(store.read()) == [cell(), cell(repeat=1)]
+
+
+def test_half_a_line_that_a_killed_run_left_is_replaced(tmp_path):
+    store = Store(tmp_path / "cells.jsonl")
+    store.add(cell(), {"crps": 1.0})
+    with store.path.open("a") as file:
+        file.write('{"cell": {"contender": "de"')
+    assert list(store.read()) == [cell()]
+    store.add(cell(repeat=1), {"crps": 2.0})
+    assert list(store.read()) == [cell(), cell(repeat=1)]
+
+
+def test_a_line_that_is_no_cell_is_named(tmp_path):
+    store = Store(tmp_path / "cells.jsonl")
+    store.add(cell(), {})
+    store.path.write_text('{"crps": 1.0}\n' + store.path.read_text())
+    with pytest.raises(ValueError, match=r"cells.jsonl, line 1: a finished cell was needed"):
+        store.read()
+
+
+# Runs.
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """The cells that are run; NGBoost is not installed and the Gaussian process fails."""
+    cells = []
+
+    def run_cell(cell, split):
+        del split
+        cells.append((cell.contender, cell.repeat))
+        if cell.contender == "ngboost":
+            return Outcome(problem="not installed"), {"problem": "not installed"}
+        if cell.contender == "gp":
+            return Outcome(problem="failed: so", failed=True), {"problem": "failed: so"}
+        return Outcome(), {"crps": 0.5, "measured": {"fit": 1.0}}
+
+    monkeypatch.setattr(running, "run_cell", run_cell)
+    return cells
+
+
+def test_a_run_goes_on_where_it_was(tmp_path, ran):
+    store = Store(tmp_path / "cells.jsonl")
+    running.run(Plan(["de", "bde"], ["friedman1"], repeats=1), store)
+    assert ran == [("de", 0), ("bde", 0)]
+    del ran[:]
+    running.run(Plan(["de", "bde"], ["friedman1"], repeats=2), store)
+    assert ran == [("de", 1), ("bde", 1)]
+    running.run(Plan(["de", "bde"], ["friedman1"], repeats=2), store)
+    assert len(ran) == 2
+
+
+def test_failed_cells_are_kept_and_run_anew_on_demand(tmp_path, ran):
+    store = Store(tmp_path / "cells.jsonl")
+    running.run(Plan(["gp"], ["friedman1"], repeats=1), store)
+    assert [line["problem"] for line in store.read().values()] == ["failed: so"]
+    running.run(Plan(["gp"], ["friedman1"], repeats=1), store)
+    assert len(ran) == 1
+    running.run(Plan(["de"], ["friedman1"], repeats=1), store)
+    del ran[:]
+    running.run(Plan(["gp", "de"], ["friedman1"], repeats=1, retry=True), store)
+    assert ran == [("gp", 0)]
+
+
+def test_a_missing_library_is_tried_once_and_not_kept(tmp_path, ran):
+    store = Store(tmp_path / "cells.jsonl")
+    missing = running.run(Plan(["ngboost", "de"], ["friedman1"], repeats=2), store)
+    assert missing == ["NGBoost: not installed"]
+    assert ran == [("ngboost", 0), ("de", 0), ("de", 1)]
+    assert {cell.contender for cell in store.read()} == {"de"}
+
+
+def test_cells_of_other_settings_or_rows_are_run_anew(tmp_path, ran):
+    store = Store(tmp_path / "cells.jsonl")
+    n_rows = len(DATA["friedman1"].split(0).y)
+    store.add(Cell("de", "friedman1", 0, "Other settings.", n_rows), {})
+    store.add(Cell("de", "friedman1", 0, CONTENDERS["de"].settings, n_rows + 1), {})
+    running.run(Plan(["de"], ["friedman1"], repeats=1), store)
+    assert ran == [("de", 0)]
+
+
+def test_every_data_set_has_its_first_repeat_before_any_its_second():
+    plan = Plan(data=["boston", "kin8nm"])
+    assert list(plan.splits())[:3] == [("boston", 0), ("kin8nm", 0), ("boston", 1)]
+    assert list(plan.splits())[-1] == ("boston", 4)
+
+
+def test_repeats_of_a_truth_share_inputs_and_the_function_but_no_targets():
+    first, second = (DATA["ishigami"].split(repeat) for repeat in (0, 1))
+    np.testing.assert_array_equal(first.X, second.X)
+    np.testing.assert_array_equal(first.true_mean, second.true_mean)
+    assert first.scale == second.scale
+    assert not np.any(first.y == second.y)
+    assert not np.any(first.y_test == second.y_test)
+
+
+def test_every_contender_has_its_adapter():
+    for contender in CONTENDERS.values():
+        module, _, function = contender.fit.partition(":")
+        tree = ast.parse((ADAPTERS / f"{module}.py").read_text())
+        assert function in [each.name for each in tree.body if isinstance(each, ast.FunctionDef)]
+
+
+def test_a_cell_is_a_process_with_answers_times_and_memory(monkeypatch):
+    split = DATA["friedman1"].split(0)
+    small = Split(
+        split.X[:60], split.y[:60], split.X_test, split.y_test, split.scale, split.true_mean
+    )
+    # The settings of this session's shell are not the child's affair.
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    outcome, found = running.run_cell(cell("gp", "friedman1"), small)
+    assert outcome.problem is None
+    assert 0.3 < found["rmse"] < 1  # between the noise's share and knowing nothing
+    assert len(found["held_80"]) == len(split.y_test)
+    assert found["measured"]["fit"] > 0
+    assert found["measured"]["memory"] >= 0
+    assert json.loads(json.dumps(found)) == found
+
+
+# Tables.
+
+
+def line(crps, *, held=None, fit=1.0, picp=0.95, memory=5e6):
+    scores = dict.fromkeys(("rmse", "interval_score_80", "interval_score_95"), crps)
+    scores |= dict.fromkeys(("picp_80", "picp_95", "width_80", "width_95"), picp)
+    measured = {"imports": 1.0, "fit": fit, "predict": 0.1, "memory": memory}
+    made = {"commit": "abc", "date": "2030-01-31T00:00", "cpu": "x", "cores": 2, "python": "3"}
+    more = {} if held is None else {"held_80": held, "held_95": held, "rmse_true": 0.1}
+    if held is not None:
+        more |= {"confidence_width_80": 0.2, "confidence_width_95": 0.3}
+    return {
+        "crps": crps,
+        **scores,
+        **more,
+        "measured": measured,
+        "versions": {"confide": "0.1.0"},
+        "made": made,
+    }
+
+
+@pytest.fixture
+def known():
+    """Three repeats: NGBoost twice as good on yacht, half as good on boston, without a function."""
+    cells = {}
+    for repeat in range(3):
+        cells[cell("bde", "yacht", repeat)] = line(0.2 + 0.01 * repeat)
+        cells[cell("bde", "boston", repeat)] = line(0.2 + 0.01 * repeat)
+        cells[cell("ngboost", "yacht", repeat)] = line(0.1 + 0.011 * repeat, fit=0.25)
+        cells[cell("ngboost", "boston", repeat)] = line(0.4 + 0.011 * repeat, fit=0.25)
+        cells[cell("bde", "friedman1", repeat)] = line(0.2, held="1110" if repeat else "1100")
+        cells[cell("ngboost", "friedman1", repeat)] = line(0.2)
+    return cells
+
+
+def test_means_have_standard_errors_over_repeats(known):
+    every = means(frame_of(known), ["crps"]).set_index(["data", "contender"])
+    assert every.loc[("yacht", "bde"), "crps"] == pytest.approx(0.21)
+    assert every.loc[("yacht", "bde"), "crps_se"] == pytest.approx(0.01 / np.sqrt(3))
+    assert every.loc[("yacht", "bde"), "repeats"] == 3
+    assert np.isnan(every.loc[("friedman1", "bde"), "crps_se"])  # all the same: no "± 0"
+
+
+def test_pointwise_coverage_is_counted_over_repeats(known):
+    frame = frame_of(known)
+    # Rows held in all, all, two of three and no repeat; chance's share c (1 - c) / 2 taken off.
+    squares = [0.2**2, 0.2**2, (2 / 3 - 0.8) ** 2 - (2 / 9) / 2, 0.8**2]
+    assert pointwise(frame, "friedman1", "bde", 0.8).brier == pytest.approx(np.mean(squares))
+    assert pointwise(frame, "friedman1", "ngboost", 0.8) is None
+    assert pointwise(frame, "yacht", "bde", 0.8) is None
+
+
+def test_a_difference_is_paired_and_matters_if_chance_would_not_show_it(known):
+    frame = frame_of(known)
+    found = difference(frame, "yacht", "ngboost", "bde", "crps")
+    assert found.mean == pytest.approx(-0.099)
+    assert found.matters
+    known[cell("ngboost", "yacht", 2)] = line(0.5)
+    assert not difference(frame_of(known), "yacht", "ngboost", "bde", "crps").matters
+    assert difference(frame, "yacht", "gp", "bde", "crps") is None
+
+
+def test_the_report_shows_ratios_marks_and_what_is_not_there(known):
+    text = markdown_of(document_of(known, ["quantile-forest: not installed"]))
+    # 0.111 / 0.21 and 0.411 / 0.21, both clear of chance.
+    assert "| NGBoost | 1.96 † | 0.53 † |" in text
+    assert "| confide BDE | 1.00 | 1.00 |" in text
+    assert "| NGBoost | 0.1000 | has none | has none |" not in text  # no RMSE to the truth either
+    assert "has none | has none | has none" in text
+    assert "- quantile-forest: not installed" in text
+    assert "yacht: 246 training rows, repeats: 3." in text
+    assert "commit: abc" in text
+    assert "confide: 0.1.0" in text
+
+
+def test_a_failed_cell_is_shown_with_its_reason_and_counts_nowhere(known):
+    known[cell("ngboost", "yacht", 0)] = {**line(9.0), "problem": "failed: out of memory"}
+    text = markdown_of(document_of(known, []))
+    assert "- NGBoost on yacht, repeat 0: failed: out of memory" in text
+    assert len(frame_of(known)) == len(known) - 1
+
+
+def test_cells_of_other_settings_are_not_reported(known):
+    stale = cell("ngboost", "yacht", 3)._replace(settings="Others.")
+    known[stale] = line(9.0)
+    known[stale._replace(repeat=4)] = {**line(9.0), "problem": "failed"}
+    assert set(frame_of(known)["repeat"]) == {0, 1, 2}
+    assert "What was not measured" not in markdown_of(document_of(known, []))
+
+
+def test_nothing_finished_is_an_error():
+    with pytest.raises(ValueError, match="No cell is finished yet"):
+        document_of({}, [])
+
+
+def test_the_choice_follows_the_numbers(known):
+    ours, theirs = choice(frame_of(known))
+    assert "row by row confide BDE is nearest to the level: at 80 % and 95 %" in ours
+    assert "it is held by confide BDE 67 % and 67 %" in ours
+    assert "your data are like boston, where one of its ensembles has a lower CRPS" in ours
+    assert "on yacht some peer has a lower CRPS than all of its ensembles" in ours
+    assert "your data are like yacht, where its CRPS is lower than that of all" in theirs
+    assert "on boston one of confide's ensembles has a lower CRPS" in theirs
+    assert "it has no confidence interval" in theirs
+    assert "or when time of a first fit counts (0.25 times BDE's)" in theirs
+    assert "memory" not in theirs
+
+
+def test_a_peer_for_which_nothing_speaks_is_said_to_be_so(known):
+    for repeat in range(3):
+        for data in ("yacht", "boston"):
+            known[cell("ngboost", data, repeat)] = line(0.4 + 0.011 * repeat, fit=2.0, picp=0.5)
+    ours, theirs = choice(frame_of(known))
+    assert theirs.startswith("**NGBoost**: no measure here speaks for it. But on boston, yacht one")
+    assert "not when time of a first fit counts (2 times BDE's)" in theirs
+    assert "confide BDE are off by 0.0 points" in ours
+    assert "NGBoost by 45.0" in ours
+    assert "some peer" not in ours
+
+
+def test_a_peer_whose_confidence_intervals_are_nearer_is_said_to_be_so(known):
+    for repeat in range(3):
+        known[cell("gp", "friedman1", repeat)] = line(0.2, held="1111" if repeat else "0111")
+        known[cell("gp", "yacht", repeat)] = line(0.3 + 0.011 * repeat)
+    ours, _, of_gp = choice(frame_of(known))
+    assert "pointwise coverage is nearer to its level" in of_gp
+    for_it, against_it = ours.split(" But ")
+    assert "confidence interval" not in for_it
+    assert "Gaussian process is nearest" in against_it
+    assert "held by Gaussian process 92 % and 92 %, confide BDE 67 %" in against_it
+
+
+def test_without_confide_nothing_is_chosen(known):
+    alone = {cell: line for cell, line in known.items() if cell.contender == "ngboost"}
+    (said,) = choice(frame_of(alone))
+    assert said == "Nothing can be said without confide BDE on one of the tables."
