@@ -18,20 +18,20 @@ from confide.plot import HonestyDisplay
 
 LEVEL = 0.9
 
-# %% The truth: a wave with cusps, which networks round off.
+# %% The truth: slow on the left, with fast waves on the right, which networks smooth over.
 generator = np.random.default_rng(1)
 
 
 def true_mean(x):
     """The function that the confidence interval is about."""
-    return 1.5 * np.abs(np.sin(3.5 * x))
+    return np.sin(2 * x) + 0.6 * np.sin(12 * x) * (x > 0)
 
 
-x = generator.uniform(-1.5, 1.5, 250)
+x = generator.uniform(-1.5, 1.5, 300)
 y = true_mean(x) + 0.2 * generator.normal(size=x.size)
 
 # %% Fit, then fit again to 20 data sets simulated from functions that resemble ours.
-model = BootstrappedDeepEnsembleRegressor(max_epochs=200, random_state=0).fit(x[:, None], y)
+model = BootstrappedDeepEnsembleRegressor(random_state=0).fit(x[:, None], y)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", HonestyWarning)  # the picture shows it
     model.calibrate_confidence(x[:, None], y)
