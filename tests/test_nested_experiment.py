@@ -416,6 +416,9 @@ def test_demands_are_of_the_default_alone_and_small_sets_have_their_own():
 def test_a_demand_in_words():
     demand = Demand("low", [Check("a", "1", holds=True), Check("b", "2", holds=False)])
     assert str(demand) == "- low: **fails, 1 of 2 comparisons are as asked** (b: 2)."
+    many = Demand("low", [Check(name, "2", holds=False) for name in "abcdef"])
+    assert str(many).endswith(" (a: 2; b: 2; c: 2; d: 2; and 2 more in the table).")
+    assert many.exceptions.endswith("e: 2; f: 2")
     assert str(Demand("low", [])) == "- low: **nothing to judge yet**."
 
 

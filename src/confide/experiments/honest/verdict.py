@@ -20,6 +20,8 @@ NEAR = 0.03
 HONEST_WITHIN = 0.02
 MOST_WIDENING = 1.1
 MOST_RAW_FITS = 25
+# Exceptions that are named in words; a table has all of them.
+MOST_NAMED = 4
 DEFAULT, RAW_BDE, NB = ("BDE", SAID[AUTO]), ("BDE", SAID[RAW]), ("NB", SAID[RAW])
 
 
@@ -61,10 +63,17 @@ class Demand:
     @property
     def exceptions(self) -> str:
         """Where it does not hold."""
-        return "; ".join(f"{each.where}: {each.found}" for each in self.checks if not each.holds)
+        return "; ".join(self._exceptions)
+
+    @property
+    def _exceptions(self) -> list[str]:
+        return [f"{each.where}: {each.found}" for each in self.checks if not each.holds]
 
     def __str__(self) -> str:
-        where = f" ({self.exceptions})" if self.exceptions else ""
+        named = self._exceptions[:MOST_NAMED]
+        if (n_more := len(self._exceptions) - len(named)) > 0:
+            named.append(f"and {n_more} more in the table")
+        where = f" ({'; '.join(named)})" if named else ""
         return f"- {self.what}: **{self.verdict}**{where}."
 
 
