@@ -511,6 +511,7 @@ def test_a_truth_that_simulates_nothing_is_refused(data, bootstrapped, values):
 
 def test_methods_without_a_confidence_interval_say_so(data, small):
     alone = confide.DeepEnsembleRegressor(**small | {"n_members": 1}).fit(*data)
+    assert not alone.get_prediction(data[0]).is_calibrated("confidence")
     with pytest.raises(NoSuchIntervalError, match="at least two members"):
         alone.calibrate_confidence(*data)
     bounds = confide.QualityDrivenEnsembleRegressor(**small).fit(*data)

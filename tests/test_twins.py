@@ -177,6 +177,9 @@ def test_candidates_within_one_standard_error_of_the_best_are_kept():
     one_row[1] = 1.0  # a second square that is alike makes the difference surer
     assert not judged({"best": best, "one": one_row})[1].kept
     assert judged({"best": best + 1, "same": best + 1})[1].kept
+    # Behind by as much at every row, beyond doubt: a finite number, which JSON can hold.
+    (_, beyond) = judged({"best": best, "far": best + 1})
+    assert 1e6 < beyond.behind < np.inf
 
 
 def test_noise_is_that_of_rows_which_were_held_out():

@@ -96,6 +96,8 @@ class Prediction:
 
     def is_calibrated(self, kind: Kind) -> bool:
         """Whether the intervals of that kind are calibrated, on rows kept back or on twins."""
+        if kind == "confidence" and self.confidence_law is None:
+            return False
         return isinstance(self.law(kind), ScoreLaw)
 
     def calibrated(self, calibration: Calibration) -> "Prediction":
@@ -277,9 +279,9 @@ class Prediction:
         columns = {}
         kinds: tuple[tuple[str, Kind], ...] = (("mean", "confidence"), ("obs", "prediction"))
         for name, kind in kinds:
+            if not self.is_calibrated(kind):
+                continue
             with suppress(NoSuchIntervalError):
-                if not self.is_calibrated(kind):
-                    continue
                 lower, upper = self.uncalibrated.interval(kind, confidence_level).T
                 columns[f"{name}_ci_lower_uncalibrated"] = lower
                 columns[f"{name}_ci_upper_uncalibrated"] = upper

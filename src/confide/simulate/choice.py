@@ -107,7 +107,8 @@ def _in_standard_errors(differences: Row) -> float:
     mean, spread = differences.mean(), differences.std(ddof=1)
     if mean == 0:
         return 0.0
-    return float(mean / spread * np.sqrt(len(differences))) if spread > 0 else np.inf
+    # Where all rows differ by as much there is no doubt; a number that files can hold says so.
+    return float(mean / max(spread, 1e-9 * mean) * np.sqrt(len(differences)))
 
 
 def _tuned(kind: str, X: Table, y: Row, seed: int) -> Fit:
