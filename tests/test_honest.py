@@ -1,12 +1,14 @@
 """Calibration on twins: exact where the factor is known, kept, repeated, and refused."""
 
 import copy
+import pickle
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import confide
@@ -18,6 +20,8 @@ from confide.randomness import key_from
 from confide.simulate import Candidate, Truth
 from confide.uncertainty import ConformalLaw, Law, PivotLaw
 
+# Four units round off a good deal, and the tests below are not about that.
+pytestmark = pytest.mark.filterwarnings("ignore::confide.errors.HonestyWarning")
 SLOPES, NOISE = np.array([1.0, -2.0, 0.5]), 0.7
 
 
@@ -100,7 +104,7 @@ def test_a_known_factor_is_recovered_within_its_standard_error(claims, bias, exa
     method = least_squares(claims=claims, bias=bias)
     calibration, fitted = on_linear_data(method, n_simulations=400)
     X = np.random.default_rng(5).normal(size=(50, 3))
-    errors = calibration.calibrated(method.predict(fitted, X), X).simulated
+    errors = calibration.calibrated(method, method.predict(fitted, X), X).simulated
     # Rows share three slopes: 50 rows are hardly more than a few independent looks.
     assert np.all(np.abs(errors.factor - exact) < 4 * errors.factor_error * errors.factor)
     # The relative error of a root mean square of 400 standard normal numbers.
@@ -115,7 +119,7 @@ def test_calibrated_intervals_are_the_right_ones_whatever_was_claimed():
         method = least_squares(claims=claims)
         calibration, fitted = on_linear_data(method)
         X = np.random.default_rng(5).normal(size=(4, 3))
-        prediction = calibration.calibrated(method.predict(fitted, X), X)
+        prediction = calibration.calibrated(method, method.predict(fitted, X), X)
         half_widths.append(prediction.confidence_law.half_width(0.9))
     assert half_widths[1] == pytest.approx(half_widths[0])
     assert half_widths[2] == pytest.approx(half_widths[0])
@@ -130,7 +134,7 @@ def test_coverage_is_nominal_when_the_twin_is_the_truth(bias, shift):
     held, observed = ({level: [] for level in levels} for _ in range(2))
     for seed in range(n_sets):
         calibration, fitted = on_linear_data(method, seed, n_simulations=20, shift=shift)
-        prediction = calibration.calibrated(method.predict(fitted, X), X)
+        prediction = calibration.calibrated(method, method.predict(fitted, X), X)
         truth = X @ SLOPES
         for level in levels:
             lower, upper = prediction.confidence_interval(level).T
@@ -150,7 +154,7 @@ def test_a_full_shift_moves_the_centre_onto_the_truth():
     calibration, fitted = on_linear_data(method, n_simulations=400, shift=1.0)
     X = np.random.default_rng(5).normal(size=(4, 3))
     raw = method.predict(fitted, X)
-    prediction = calibration.calibrated(raw, X)
+    prediction = calibration.calibrated(method, raw, X)
     unbiased = X @ fitted.slopes
     error = np.sqrt(raw.epistemic_variance)
     # The bias is two standard errors, known to a twentieth of one; the prediction stays.
@@ -166,10 +170,14 @@ def test_a_fit_that_claims_certainty_somewhere_gets_the_error_that_simulations_s
     method = least_squares()
     calibration, fitted = on_linear_data(method, n_simulations=400)
     X = np.random.default_rng(5).normal(size=(4, 3))
-    right = calibration.calibrated(method.predict(fitted, X), X).confidence_law.half_width(0.8)
+    right = calibration.calibrated(method, method.predict(fitted, X), X).confidence_law.half_width(
+        0.8
+    )
     certain = least_squares(claims=0.0)
     calibration, fitted = on_linear_data(certain, n_simulations=400)
-    found = calibration.calibrated(certain.predict(fitted, X), X).confidence_law.half_width(0.8)
+    found = calibration.calibrated(
+        certain, certain.predict(fitted, X), X
+    ).confidence_law.half_width(0.8)
     assert found == pytest.approx(right, rel=1e-6)
 
 
@@ -221,7 +229,7 @@ def test_rows_are_calibrated_one_by_one_seen_or_not(honest, monkeypatch):
     together = honest.get_prediction(X).confidence_interval(0.8)
     alone = np.concatenate([honest.get_prediction(x[None]).confidence_interval(0.8) for x in X])
     assert together == pytest.approx(alone, rel=1e-4)  # the networks answer in float32
-    monkeypatch.setattr("confide.honest.calibration.ROWS_PER_BLOCK", 3)
+    monkeypatch.setattr("confide.honest.calibration.ANSWERS_PER_BLOCK", 30)
     assert honest.get_prediction(X).confidence_interval(0.8) == pytest.approx(together, rel=1e-4)
 
 
@@ -254,7 +262,6 @@ def test_held_out_rows_are_better_evidence_for_prediction_intervals(data, bootst
         )
 
 
-@pytest.mark.filterwarnings("ignore::confide.errors.HonestyWarning")
 @pytest.mark.parametrize("name", sorted(set(ESTIMATORS) - {"QualityDrivenEnsembleRegressor"}))
 def test_any_method_with_a_confidence_interval_can_be_calibrated(name, data, small, tmp_path):
     known = ESTIMATORS[name]().get_params()
@@ -318,6 +325,8 @@ def test_fitting_again_drops_the_calibration(data, honest):
         (lambda said, _: said.pop("account"), "lacks parts"),
         (lambda said, _: said.update(shift=7), "a shift of 7"),
         (lambda said, _: said.update(floor=0), "a floor of 0"),
+        (lambda _, arrays: arrays.update({"truths.0.noise": np.array([1.0, 0])}), "in order"),
+        (lambda _, arrays: arrays.update({"fits.x_mean": np.array(1.0)}), "are missing"),
         (lambda said, _: said["truths"][0].update(function="eval"), "no function 'eval'"),
         (
             lambda _, arrays: arrays.update(confidence_scores=arrays["confidence_scores"][::-1]),
@@ -335,7 +344,7 @@ def test_fitting_again_drops_the_calibration(data, honest):
     ],
 )
 def test_what_a_file_says_is_checked(honest, change, message):
-    said, arrays = honest.confidence_calibration_.to_file()
+    said, arrays = honest.confidence_calibration_.to_file(honest.method)
     change(said, arrays)
     with pytest.raises(ValueError, match=message):
         ConfidenceCalibration.from_file(said, arrays, honest.method, honest.fitted_.settings, 3)
@@ -380,6 +389,33 @@ def test_simulations_are_shared_among_the_twins_the_best_first(data, bootstrappe
     model = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=11)
     counts = [each.n_simulations for each in model.confidence_calibration_.account.resemblances]
     assert counts == [4, 4, 3]
+
+
+def test_each_simulation_is_held_against_its_own_twin(data, bootstrapped):
+    class Higher(LinearTruth):
+        def mean(self, X):
+            return super().mean(X) + 100
+
+    model = copy.copy(bootstrapped).calibrate_confidence(
+        *data, truth=LinearTruth(), n_simulations=10
+    )
+    calibration = model.confidence_calibration_
+    two = replace(calibration, truths=[LinearTruth(), Higher()])
+    raw = bootstrapped.get_prediction(data[0])
+    errors = two.calibrated(model.method, raw, data[0]).simulated
+    # All fits are of the lower truth: half of them now seem to be off by 100.
+    one = calibration.calibrated(model.method, raw, data[0]).simulated
+    assert errors.bias == pytest.approx(one.bias - 50)
+    assert errors.systematic == pytest.approx(np.sqrt(100**2 / 2), rel=0.02)
+    # Within each twin there is no more chance than before, give or take five simulations.
+    assert np.median(errors.spread / one.spread) == pytest.approx(1, abs=0.3)
+
+
+def test_a_calibrated_model_can_be_pickled_and_copied(data, honest):
+    expected = honest.get_prediction(data[0]).confidence_interval(0.8).tolist()
+    for again in (pickle.loads(pickle.dumps(honest)), copy.deepcopy(honest)):  # noqa: S301
+        assert again.get_prediction(data[0]).confidence_interval(0.8).tolist() == expected
+    assert clone(honest).confidence_calibration_ is None
 
 
 def test_resemblance_compares_residuals():
@@ -454,8 +490,21 @@ class LinearTruthWithMuchNoise(LinearTruth):
 
 def test_other_rows_than_those_of_the_fit_are_noticed(data, bootstrapped):
     X, y = data
-    with pytest.warns(HonestyWarning, match="not those of `fit`"):
-        copy.copy(bootstrapped).calibrate_confidence(X, y + 1, n_simulations=10)
+    for rows in ((X, y + 1), (X + np.array([0, 0.1, 0]), y)):
+        with pytest.warns(HonestyWarning, match="not those of `fit`"):
+            copy.copy(bootstrapped).calibrate_confidence(*rows, n_simulations=10)
+
+
+def test_the_shape_is_learnt_at_some_rows_of_a_long_table(data, bootstrapped, honest, monkeypatch):
+    monkeypatch.setattr("confide.honest.calibration.MOST_ROWS", 20)
+    model = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10)
+    calibration = model.confidence_calibration_
+    assert calibration.account.n_rows == 20
+    assert len(calibration.confidence_scores) == len(calibration.prediction_scores) == 200
+    # Residuals are of the same rows as the targets: at others they would be several times as large.
+    few, all_rows = calibration.account.resemblances, honest.confidence_calibration_.account
+    for each, other in zip(few, all_rows.resemblances, strict=True):
+        assert 0.5 < each.ratio / other.ratio < 2
 
 
 # Refusals.

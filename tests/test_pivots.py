@@ -25,6 +25,8 @@ def test_factor_and_bias_of_three_simulations_by_hand():
     assert found.factor == pytest.approx(np.sqrt(7 / 6))
     assert found.factor_error == pytest.approx(np.sqrt(49 / 48 / 3) / 2 / (7 / 6), rel=1e-2)
     assert found.bias.tolist() == [2]
+    # Of a squared mean of 4, chance is one in three.
+    assert found.systematic == pytest.approx(np.sqrt(4 - 1 / 3))
     assert found.spread.tolist() == [1]
     assert found.claimed.tolist() == [2]
     # With noise of variance 16, in units of 2: (1 + 16) / 4, (4 + 16) / 4, (9 + 16) / 4.
@@ -88,6 +90,16 @@ def test_a_full_shift_removes_a_constant_error():
 def test_rows_are_biased_beyond_chance_and_beyond_claims(errors, claimed, biased):
     found = simulated(np.array(errors)[:, None], claimed=claimed).summary()
     assert found.is_biased.tolist() == [biased]
+
+
+def test_bias_of_opposite_signs_in_two_truths_is_bias():
+    errors = np.array([[3.0], [-3.0], [3.2], [-3.2], [2.8], [-2.8]])
+    one = np.ones_like(errors)
+    found = Simulated(errors, one, one, one, n_truths=2).summary()
+    assert found.bias == pytest.approx(0)
+    assert found.spread == pytest.approx(0.2)
+    assert found.systematic == pytest.approx(np.sqrt(9 - 0.04 / 3))
+    assert found.is_biased.tolist() == [True]
 
 
 def test_scores_compare_each_simulation_with_the_others_of_its_row():

@@ -271,14 +271,17 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
         `fit` drops the calibration, another call replaces it, and `save` keeps it.
         `Prediction.uncalibrated` has the method's own intervals, `Prediction.simulated` what the
-        simulations say of each row. Predictions take `n_simulations` times as long.
+        simulations say of each row. Predictions take `n_simulations` times as long. Epochs that
+        "auto" chose are kept for the simulated fits, and sample weights are not simulated. K
+        simulations support levels up to K / (K + 1), twenty 95 %; of higher ones expect less.
 
         Args:
             X: the rows of `fit`.
             y: the targets of `fit`.
             truth: what to simulate from: "auto" for those of a random forest, gradient boosting
-                and a smooth function that cross-validation cannot tell from the best of them; one
-                of "random_forest", "gradient_boosting", "smooth"; or a truth of your own.
+                and a smooth function that are at most one standard error behind the best of them
+                on held-out rows; one of "random_forest", "gradient_boosting", "smooth"; or a truth
+                of your own.
             n_simulations: simulated data sets, at least 10; with 20 a row's factor is known to
                 about a sixth.
             shift: share of the bias that the twins show by which the intervals' centres are moved
@@ -301,7 +304,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         self._warn_of_other_rows(table, targets)
         seed = self.random_state if random_state is None else random_state
         self.confidence_calibration_ = ConfidenceCalibration.on_twins(
-            split_on_host(key_from(seed), 2)[1],  # the first half of a fit's own is left alone
+            split_on_host(key_from(seed), 16)[-1],  # beyond the keys that a fit has from it
             self.method,
             self.fitted_,
             np.asarray(table, np.float64),
@@ -320,13 +323,14 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
     ) -> None:
         """The networks remember the mean and the spread of the rows that they were fitted to."""
         fitted, (given,) = self.fitted_.standardiser, Standardiser.for_each(X, y[None])
-        same = np.allclose(given.x_mean, fitted.x_mean, atol=1e-3 * fitted.x_scale.max()) and (
+        same = np.all(np.abs(given.x_mean - fitted.x_mean) <= 1e-3 * fitted.x_scale) and (
             abs(given.y_mean - fitted.y_mean) <= 1e-3 * fitted.y_scale
         )
         if not same:
             warnings.warn(
-                "The rows to calibrate with are not those of `fit`: their means differ. The twins "
-                "then resemble other data than the networks have seen. Pass X and y as to `fit`.",
+                "The rows to calibrate with are not those of `fit`: their means differ, or `fit` "
+                "had weights, which the simulations have not. The twins then resemble other data "
+                "than the networks have seen. Pass X and y as to `fit`.",
                 HonestyWarning,
                 stacklevel=3,
             )
@@ -346,7 +350,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         if not calibrated:
             return prediction
         if self.confidence_calibration_ is not None:
-            prediction = self.confidence_calibration_.calibrated(prediction, X)
+            prediction = self.confidence_calibration_.calibrated(self.method, prediction, X)
         if self.calibration_ is not None:
             prediction = prediction.calibrated(self.calibration_)
         return prediction

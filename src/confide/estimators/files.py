@@ -37,6 +37,15 @@ ATTACHMENTS: dict[str, type[Attachment]] = {
     "novelty": Novelty,
     "training_table": TrainingTable,
 }
+# What reading parts that do not fit together may raise.
+DAMAGE = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
 # It is made of fits like the model's own, so it is read after that and checked against it.
 ON_TWINS = "confidence_calibration"
 
@@ -60,7 +69,7 @@ def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -
             header["attachments"][name], its_arrays = attachment.to_file()
             arrays |= {f"{name}.{key}": array for key, array in its_arrays.items()}
     if (on_twins := estimator.confidence_calibration_) is not None:
-        header["attachments"][ON_TWINS], its_arrays = on_twins.to_file()
+        header["attachments"][ON_TWINS], its_arrays = on_twins.to_file(estimator.method)
         arrays |= {f"{ON_TWINS}.{key}": array for key, array in its_arrays.items()}
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header["sha256"] = _checksum(header, contiguous)
@@ -92,7 +101,7 @@ def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
         _restore_auto_epochs(estimator)
         _refuse_foreign_novelty(estimator)
         _refuse_altered(header, arrays)
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+    except DAMAGE as error:
         raise ModelFileError(
             f"{path} is damaged or was tampered with: its parts do not fit together ({error}). "
             "Save the model again."

@@ -34,7 +34,8 @@ class Resemblance:
         ratio: root mean square of the residuals on the twin, over that on the data. Above one the
             twin has more noise, or is harder to learn, than the data.
         distance: the largest difference of the two distribution functions, Kolmogorov-Smirnov's.
-        p_value: of such a distance by chance, were the twin the truth.
+        p_value: of such a distance by chance, were the twin the truth; approximate, because
+            simulated residuals of one data set are not independent.
     """
 
     kind: str
@@ -50,7 +51,7 @@ class Resemblance:
         """From residuals at the same rows."""
         found = stats.ks_2samp(real, simulated.reshape(-1), method="asymp")
         size = np.sqrt(np.mean(real**2))
-        ratio = float(np.sqrt(np.mean(simulated**2)) / size) if size > 0 else np.inf
+        ratio = float(np.sqrt(np.mean(simulated**2)) / max(size, np.finfo(np.float64).tiny))
         return cls(kind, len(simulated), ratio, float(found.statistic), float(found.pvalue))
 
     @property

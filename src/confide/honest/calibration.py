@@ -11,7 +11,6 @@ from confide.arrays import Arrays, checked_array, part
 from confide.errors import NoSuchIntervalError, TwinError, is_number, nearest
 from confide.honest.account import Account, Resemblance
 from confide.methods.batches import fit_batches
-from confide.methods.members import ROWS_PER_BLOCK
 from confide.methods.settings import require_whole
 from confide.prediction import Prediction
 from confide.progress import progress_bar
@@ -29,6 +28,8 @@ AUTO = "auto"
 FEWEST_SIMULATIONS = 10
 # Rows at which the shape of the errors is learnt; more of them tell it no better.
 MOST_ROWS = 500
+# Simulated fits x rows that are answered at once: some tens of megabytes.
+ANSWERS_PER_BLOCK = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,6 @@ class ConfidenceCalibration:
     """The whole procedure's fits to simulated data, whose truth is known.
 
     Attributes:
-        method: of the fits.
         fits: one for each simulated data set.
         truths: that they were simulated from, in turn: fit i has truth i modulo their number.
         shift: share of the bias that they show by which the intervals' centres are moved.
@@ -46,7 +46,6 @@ class ConfidenceCalibration:
         account: what it tells of itself.
     """
 
-    method: Any
     fits: Sequence[Any]
     truths: Sequence[Truth]
     shift: float
@@ -108,7 +107,6 @@ class ConfidenceCalibration:
         generator = generator_from(of_rows, 1)
         drawn = np.stack([each.noise.sample(generator, len(rows)) for each in truth_of])
         found = cls(
-            method,
             fits,
             truths,
             shift,
@@ -125,37 +123,46 @@ class ConfidenceCalibration:
         ]
         return replace(found, account=Account.of(at_rows, candidates, resemblances))
 
-    def calibrated(self, prediction: Prediction, X: Table) -> Prediction:
-        """The same prediction with calibrated intervals of both kinds; its mean is as it was."""
-        blocks = []
-        for start in range(0, max(len(X), 1), ROWS_PER_BLOCK):
-            rows = X[start : start + ROWS_PER_BLOCK]
-            _, simulated = _simulated(self.method, self.fits, self.truths, self.floor, rows)
-            blocks.append(simulated.summary(self.shift))
+    def calibrated(self, method: Any, prediction: Prediction, X: Table) -> Prediction:
+        """The same prediction with calibrated intervals of both kinds; its mean is as it was.
+
+        Args:
+            method: of the fits, which are not kept with it: a module cannot be pickled.
+            prediction: of the model that was calibrated.
+            X: the predicted rows.
+        """
+        blocks, size = [], max(1, ANSWERS_PER_BLOCK // len(self.fits))
+        with np.errstate(over="ignore", invalid="ignore"):  # far rows; bounds are infinite there
+            for start in range(0, max(len(X), 1), size):
+                rows = X[start : start + size]
+                _, simulated = _simulated(method, self.fits, self.truths, self.floor, rows)
+                blocks.append(simulated.summary(self.shift))
         return self._applied(prediction, _joined(blocks))
 
     def _applied(self, prediction: Prediction, errors: SimulatedErrors) -> Prediction:
         claimed, claimed_total = (
             np.maximum(each, self.floor) for each in (_standard_error(prediction), prediction.scale)
         )
-        centre = prediction.mean - self.shift * errors.bias
+        factors = [
+            np.where(np.isnan(each), np.inf, each)  # overflow: no bound is honest
+            for each in (errors.factor, errors.prediction_factor)
+        ]
+        centre = prediction.mean - self.shift * np.nan_to_num(errors.bias, posinf=0, neginf=0)
         return replace(
             prediction,
-            confidence_law=PivotLaw(centre, errors.factor * claimed, self.confidence_scores),
-            prediction_law=PivotLaw(
-                centre, errors.prediction_factor * claimed_total, self.prediction_scores
-            ),
+            confidence_law=PivotLaw(centre, factors[0] * claimed, self.confidence_scores),
+            prediction_law=PivotLaw(centre, factors[1] * claimed_total, self.prediction_scores),
             simulated=errors,
             uncalibrated=prediction.uncalibrated or prediction,
         )
 
-    def to_file(self) -> tuple[dict[str, Any], Arrays]:
+    def to_file(self, method: Any) -> tuple[dict[str, Any], Arrays]:
         """Its JSON and its arrays: those of all fits stacked."""
         arrays = {
             "confidence_scores": self.confidence_scores,
             "prediction_scores": self.prediction_scores,
         }
-        of_fits = [self.method.to_arrays(fit) for fit in self.fits]
+        of_fits = [method.to_arrays(fit) for fit in self.fits]
         arrays |= {
             f"fits.{name}": np.stack([each[name] for each in of_fits]) for name in of_fits[0]
         }
@@ -181,10 +188,10 @@ class ConfidenceCalibration:
         """From a model file's parts, checked against the model they belong to."""
         if set(said) != {"truths", "account", "shift", "floor"} or not said["truths"]:
             raise ValueError("the calibration on twins lacks parts")
-        if not (0 <= said["shift"] <= 1 and said["floor"] > 0):
+        if not (0 <= said["shift"] <= 1 and 0 < said["floor"] < np.inf):
             raise ValueError(f"a shift of {said['shift']} and a floor of {said['floor']}")
         of_fits = part(arrays, "fits")
-        n_simulations = {len(array) for array in of_fits.values() if array.ndim}
+        n_simulations = {len(array) if array.ndim else 0 for array in of_fits.values()}
         if len(n_simulations) != 1 or min(n_simulations) < FEWEST_SIMULATIONS:
             raise ValueError("fits to simulated data are missing")
         fits = [
@@ -196,7 +203,6 @@ class ConfidenceCalibration:
             for i, each in enumerate(said["truths"])
         ]
         return cls(
-            method,
             fits,
             truths,
             float(said["shift"]),
@@ -222,6 +228,7 @@ def _simulated(
         claimed=np.maximum([_standard_error(each) for each in answers], floor),
         claimed_total=np.maximum([each.scale for each in answers], floor),
         noise=noise,
+        n_truths=len(truths),
     )
 
 

@@ -1,4 +1,4 @@
-"""Which functions a twin may have: those that the data cannot tell from the best of them."""
+"""Which functions a twin may have: those that predict held-out rows about as well as the best."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from confide.errors import TwinError
 from confide.fingerprints import groups
 from confide.learners import Progress
 from confide.simulate.candidates import CANDIDATES, Fit
-from confide.simulate.fitted_twin import FittedTwin
+from confide.simulate.fitted_twin import FittedTwin, standardised_inputs
 from confide.simulate.functions import Row, Table
+from confide.standardise import Standardiser
 
 T = TypeVar("T")
 N_FOLDS = 4
@@ -60,25 +61,27 @@ def fitted_twins(
     Raises:
         TwinError: the data are too few, or no candidate can be fitted to them.
     """
-    of_rows = groups(X, y)
+    (units,) = Standardiser.for_each(X, y[None])
+    Z, t = standardised_inputs(units, X), (y - units.y_mean) / units.y_scale
+    of_rows = groups(Z, t)  # rows far from zero are told apart as well
     if (n_different := int(of_rows.max()) + 1) < FEWEST_ROWS:
         raise TwinError(
             f"A twin needs at least {FEWEST_ROWS} different rows, got {n_different}. Gather more, "
             "or pass a `truth` of your own."
         )
     # One after the other: trees are so small here that threads would wait for each other.
-    folds = list(GroupKFold(N_FOLDS, shuffle=True, random_state=seed).split(X, y, of_rows))
+    folds = list(GroupKFold(N_FOLDS, shuffle=True, random_state=seed).split(Z, t, of_rows))
     advance = progress or (lambda _: None)
     tuned, residuals = {}, {}
     for kind in kinds:
-        tuned[kind], residuals[kind] = _tuned(kind, X, y, seed), np.empty(len(y))
+        tuned[kind], residuals[kind] = _tuned(kind, Z, t, seed), np.empty(len(y))
         advance(1)
         for train, test in folds:
-            residuals[kind][test] = y[test] - tuned[kind](X[train], y[train])(X[test])
+            residuals[kind][test] = t[test] - tuned[kind](Z[train], t[train])(Z[test])
             advance(1)
-    candidates = judged(residuals)
+    candidates = judged({kind: units.y_scale * found for kind, found in residuals.items()})
     twins = [
-        FittedTwin.from_residuals(kind, tuned[kind](X, y), X, residuals[kind], seed)
+        FittedTwin.from_residuals(kind, units, tuned[kind](Z, t), Z, residuals[kind], seed)
         for kind in (each.kind for each in candidates if each.kept)
     ]
     return twins, candidates

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float64
 from sklearn.ensemble import RandomForestRegressor
 
 from confide.arrays import Arrays, checked_array, part
 from confide.simulate.functions import FUNCTIONS, Function, Row, Table, Trees
 from confide.simulate.noise import GAUSSIAN, NoiseLaw, Residuals
 from confide.simulate.truth import Truth
+from confide.standardise import Standardiser
 
 N_TREES = 50
 
@@ -18,47 +20,65 @@ N_TREES = 50
 class FittedTwin(Truth):
     """A twin of a data set.
 
+    Trees cut at numbers in single precision, and stop at a fixed impurity: so twins are fitted in
+    units in which every feature, and the target, have mean 0 and standard deviation 1.
+
     Attributes:
         kind: which candidate its function is.
-        function: the true function.
-        variance: the true variance of the noise.
+        standardiser: to and from those units.
+        function: the true function, in them.
+        variance: the true variance of the noise, in them.
     """
 
     kind: str
+    standardiser: Standardiser
     function: Function
     variance: Trees
 
     @classmethod
     def from_residuals(
-        cls, kind: str, function: Function, X: Table, residuals: Row, seed: int
+        cls,
+        kind: str,
+        standardiser: Standardiser,
+        function: Function,
+        Z: Table,
+        residuals: Row,
+        seed: int,
     ) -> "FittedTwin":
         """A function, with noise like the residuals of rows that a fit had not seen.
 
         Residuals of rows that were fitted are too small, and so would be the noise. A forest with
         large leaves smooths the squared ones; what they are beyond their size is drawn from them.
+        Inputs and residuals are standardised.
         """
+        squares = residuals**2
+        typical = squares.mean() or 1.0
         forest = RandomForestRegressor(
             N_TREES,
-            min_samples_leaf=max(10, len(X) // 30),
-            max_features=0.5 if X.shape[1] > 2 else 1.0,
+            min_samples_leaf=max(10, len(Z) // 30),
+            max_features=0.5 if Z.shape[1] > 2 else 1.0,
             random_state=seed,
-        ).fit(X, residuals**2)
-        variance = Trees.from_sklearn(forest.estimators_, weight=1 / N_TREES)
-        std = np.sqrt(variance(X))
+        ).fit(Z, squares / typical)
+        variance = Trees.from_sklearn(forest.estimators_, weight=typical / N_TREES)
+        std = np.sqrt(variance(Z))
         standardised = np.divide(residuals, std, out=np.zeros_like(residuals), where=std > 0)
-        return cls(kind, function, variance, noise=Residuals.of(standardised))
+        return cls(kind, standardiser, function, variance, noise=Residuals.of(standardised))
 
     def mean(self, X: Table) -> Row:
         """The true function."""
-        return self.function(X)
+        own = self.standardiser
+        return own.y_mean + own.y_scale * self.function(standardised_inputs(own, X))
 
     def std(self, X: Table) -> Row:
         """The true standard deviation of the noise."""
-        return np.sqrt(np.maximum(self.variance(X), 0.0))
+        own = self.standardiser
+        variance = self.variance(standardised_inputs(own, X))
+        return own.y_scale * np.sqrt(np.maximum(variance, 0.0))
 
     def to_file(self) -> tuple[dict[str, Any], Arrays]:
         """Its JSON and its arrays."""
-        arrays = {f"mean.{name}": array for name, array in self.function.to_arrays().items()}
+        arrays = {f"units.{name}": array for name, array in self.standardiser.to_arrays().items()}
+        arrays |= {f"mean.{name}": array for name, array in self.function.to_arrays().items()}
         arrays |= {f"variance.{name}": array for name, array in self.variance.to_arrays().items()}
         if isinstance(self.noise, Residuals):
             arrays["noise"] = self.noise.sorted_values
@@ -69,11 +89,19 @@ class FittedTwin(Truth):
         """From a model file's parts, checked."""
         noise: NoiseLaw = GAUSSIAN
         if "noise" in arrays:
-            values = checked_array(arrays, "noise", arrays["noise"].shape[:1], np.float64)
+            values = checked_array(arrays, "noise", (max(arrays["noise"].size, 1),), np.float64)
+            if np.any(values[1:] < values[:-1]):
+                raise ValueError("residuals of a twin must be in order")
             noise = Residuals(values)
         return cls(
             str(said["kind"]),
+            Standardiser.from_arrays(part(arrays, "units"), n_features),
             FUNCTIONS[str(said["function"])].from_arrays(part(arrays, "mean"), n_features),
             Trees.from_arrays(part(arrays, "variance"), n_features),
             noise=noise,
         )
+
+
+def standardised_inputs(standardiser: Standardiser, X: Table) -> Float64[np.ndarray, "row feature"]:
+    """In double precision: the networks' own are rounded, and columns may lie far from zero."""
+    return np.asarray((X - standardiser.x_mean) / standardiser.x_scale)
