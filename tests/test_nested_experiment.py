@@ -218,7 +218,7 @@ def test_nothing_of_the_test_rows_is_used_in_calibration(short_sine, computed, m
     )
 
 
-def test_each_variant_is_calibrated_on_what_it_says(short_sine, monkeypatch):
+def test_each_variant_is_calibrated_on_what_it_says(short_sine, computed, monkeypatch):
     asked = []
 
     def calibrate_confidence(model, X, y, **how):
@@ -228,13 +228,19 @@ def test_each_variant_is_calibrated_on_what_it_says(short_sine, monkeypatch):
     kind = BootstrappedDeepEnsembleRegressor
     original = kind.calibrate_confidence
     monkeypatch.setattr(kind, "calibrate_confidence", calibrate_confidence)
-    variants = ["random_forest", ORACLE, "shifted"]
+    variants = ["random_forest", ORACLE, "shifted", RAW]
     frame = nested({**QUICK, "variants": variants, "simulations": [0, 1]}, None)
     assert [how["truth"] for how in asked] == ["random_forest", short_sine.truth, AUTO]
     assert [how["shift"] for how in asked] == [0, 0, 0.5]
     assert all(how["n_simulations"] == 10 for how in asked)
     first = frame.groupby("variant")["twins"].first()
     assert (first["random_forest"], first[ORACLE]) == ("random_forest", "Sine")
+    # Raw is raw, also after the others.
+    raw, expected = (
+        each.loc[(each["variant"] == RAW) & (each["simulation"] == 0), "confidence_0.8_lower"]
+        for each in (frame, computed[0])
+    )
+    assert raw.tolist() == expected.tolist()
 
 
 # The oracle.
