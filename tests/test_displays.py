@@ -77,7 +77,7 @@ def honest(prediction, times=3.0):
         confidence_law=PivotLaw(prediction.mean, times * np.sqrt(2), SCORES),
         prediction_law=PivotLaw(prediction.mean, 0.2 * one, SCORES),
         uncalibrated=prediction,
-        simulated=SimulatedErrors(times, 0.25 * one, one, 5.0 * (times > 3), one, one, 20),
+        simulated=SimulatedErrors(times, 0.25 * one, one, 0 * one, 5.0 * (times > 3), one, one, 20),
     )
 
 
