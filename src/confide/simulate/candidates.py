@@ -70,7 +70,7 @@ def smooth(X: Table, y: Row, seed: int) -> Fit:
     Length and ridge are those with the least leave-one-out error on all rows, which is exact here
     and costs no further fit. On long tables some rows, drawn at random, span the function.
     """
-    least, best = np.inf, (LENGTHS[-1], RIDGES[-1])
+    least, best = np.inf, (LENGTHS[-1], 1.0)
     for length in LENGTHS:
         features = _Features.of(X, length, seed)
         eigenvalues, vectors = linalg.eigh(features.values.T @ features.values)
@@ -86,16 +86,18 @@ def smooth(X: Table, y: Row, seed: int) -> Fit:
             residuals, without_leverage = beyond + left @ (taken * turned), free + left**2 @ taken
             error = np.mean((residuals / without_leverage) ** 2)
             if error < least:
-                least, best = error, (length, ridge)
+                # The largest eigenvalue grows as rows do.
+                least, best = error, (length, ridge * eigenvalues[-1] / len(y))
     length, ridge = best
 
     def fit(X: Table, y: Row) -> Kernels:
         features = _Features.of(X, length, seed)
         gram = features.values.T @ features.values
-        penalty = ridge * linalg.eigvalsh(gram, subset_by_index=[len(gram) - 1] * 2)[0]
         centre = y.mean()
         coefficients = linalg.solve(
-            gram + penalty * np.eye(len(gram)), features.values.T @ (y - centre), assume_a="pos"
+            gram + len(y) * ridge * np.eye(len(gram)),
+            features.values.T @ (y - centre),
+            assume_a="pos",
         )
         return Kernels(
             features.x_mean,
