@@ -391,11 +391,20 @@ def test_simulations_are_shared_among_the_twins_the_best_first(data, bootstrappe
     assert counts == [4, 4, 3]
 
 
-def test_each_simulation_is_held_against_its_own_twin(data, bootstrapped):
-    class Higher(LinearTruth):
-        def mean(self, X):
-            return super().mean(X) + 100
+class Higher(LinearTruth):
+    def mean(self, X):
+        return super().mean(X) + 100
 
+
+def test_data_are_simulated_from_each_twin_in_turn(data, bootstrapped, monkeypatch):
+    twins = [LinearTruth(), Higher()]
+    monkeypatch.setattr("confide.honest.calibration._truths", lambda *_, **__: (twins, []))
+    model = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10)
+    # Data sets of one twin held against the other would be off by 100.
+    assert model.get_prediction(data[0]).simulated.systematic.max() < 10
+
+
+def test_each_simulation_is_held_against_its_own_twin(data, bootstrapped):
     model = copy.copy(bootstrapped).calibrate_confidence(
         *data, truth=LinearTruth(), n_simulations=10
     )

@@ -153,7 +153,7 @@ class ConfidenceCalibration:
             confidence_law=PivotLaw(centre, factors[0] * claimed, self.confidence_scores),
             prediction_law=PivotLaw(centre, factors[1] * claimed_total, self.prediction_scores),
             simulated=errors,
-            uncalibrated=prediction.uncalibrated or prediction,
+            uncalibrated=prediction,
         )
 
     def to_file(self, method: Any) -> tuple[dict[str, Any], Arrays]:
