@@ -79,7 +79,12 @@ def test_a_function_is_the_same_from_a_file(kind):
     ("name", "change", "message"),
     [
         ("left", np.zeros_like, "out of order"),  # back to the root, for ever
-        ("left", lambda a: np.where(a > np.arange(len(a)), a - 2, a), "out of order"),
+        # From the second node on.
+        (
+            "left",
+            lambda a: a * ((a == np.arange(len(a))) | (np.arange(len(a)) == 0)).astype("i4"),
+            "out of order",
+        ),
         ("right", lambda a: a + np.int32(9999) * (a != np.arange(len(a))), "point outside"),
         ("feature", lambda a: a + 3, "point outside"),
         ("roots", lambda a: a - 1, "point outside"),
