@@ -19,11 +19,11 @@ If real data come from that truth, they are exchangeable with the simulated data
 $r_0$ with its $r_1, \ldots, r_K$. Scores are pooled over rows of the same data sets, though, so K
 data sets are behind them however many rows there are: averaged over rows the interval covers about
 as it says at levels up to K / (K + 1), 95 % with twenty; far beyond, only as far as errors of
-different rows are independent. With several truths in turn, or a shift, not even that is exact: it
-is how it is done that was measured (results/honest_confidence.md). If data come from another truth,
-how well that of the simulations resembles theirs decides (R. Beran, "Prepivoting to reduce level
-error of confidence sets", Biometrika 74 (1987); W.-Y. Loh, "Calibrating confidence coefficients",
-JASA 82 (1987)).
+different rows are independent. With several truths in turn, or a shift, there is no such argument:
+what they do was measured (results/honest_confidence.md). If data come from another truth, how well
+that of the simulations resembles theirs decides (R. Beran, "Prepivoting to reduce level error of
+confidence sets", Biometrika 74 (1987); W.-Y. Loh, "Calibrating confidence coefficients", JASA 82
+(1987)).
 """
 
 from dataclasses import dataclass
