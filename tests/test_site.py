@@ -176,7 +176,7 @@ def test_tables_and_figures_stand_below_the_paragraph_that_links_to_them(tmp_pat
 
 def test_the_mirror_has_every_page_where_the_repository_has_it(tmp_path):
     tool("assemble").assemble(tmp_path / "pages")
-    for name in ("README.md", "docs/files.md", "docs/one_dimension.png", "examples/novelty.py"):
+    for name in ("CONTRIBUTING.md", "docs/files.md", "docs/one_dimension.png", "examples/novelty.py"):
         assert (tmp_path / "pages" / name).read_bytes() == (ROOT / name).read_bytes()
     assert not list(tmp_path.rglob("__pycache__"))
 
@@ -199,6 +199,16 @@ def test_links_to_a_script_lead_to_its_page(tmp_path):
     tool("assemble").assemble(tmp_path)
     assert "](../../examples/novelty.md)" in (tmp_path / "docs/guides/novelty.md").read_text()
     assert (tmp_path / "examples" / "novelty.md").read_text().startswith("# Rows unlike")
+
+
+def test_prose_that_a_block_prints_is_wrapped_and_a_table_is_not():
+    tools = tool("assemble")
+    table, prose = "a  b\n1  2\n", "word " * 30 + "\n"
+    page = f"```text\n{table}```\n\n```python\n{prose}```\n\n```text\n{prose}```\n"
+    assert tools.OUTPUT.sub(tools.shown_output, page) == page.replace(
+        f"```text\n{prose}", f"```{{.text .prose}}\n{prose}"
+    )
+    assert ".prose code" in (TOOLS / "site.css").read_text()
 
 
 def test_a_page_that_is_gone_is_gone_from_the_mirror(tmp_path):

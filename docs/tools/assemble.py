@@ -26,6 +26,9 @@ PAGES = (
 TABLE = re.compile(r"\]\((paper/tables/[\w-]+\.md)\)")
 FIGURE = re.compile(r"\[([^]]*)\]\((paper/figures/[\w-]+\.svg)\)")
 EXAMPLE = re.compile(r"(\]\([\w./]*examples/\w+)\.py\)")
+OUTPUT = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What a block prints is a table, which scrolls, or if it has longer lines prose, which wraps.
+LONGEST_LINE = 100
 # The long table of all numbers stays a page of its own.
 LONGEST_TABLE = 60
 
@@ -45,7 +48,8 @@ def assemble(target: Path) -> None:
         picture = ROOT / "docs" / "pictures" / f"{script.stem}.png"
         script.with_suffix(".md").write_text(example_page(script, picture.exists()))
     for page in target.rglob("*.md"):
-        page.write_text(EXAMPLE.sub(r"\1.md)", page.read_text()))
+        text = EXAMPLE.sub(r"\1.md)", page.read_text())
+        page.write_text(OUTPUT.sub(shown_output, text))
 
 
 def reproduction(text: str, results: Path) -> str:
@@ -64,6 +68,13 @@ def reproduction(text: str, results: Path) -> str:
                 shown.add(path)
                 blocks.append(folded(caption, table))
     return "\n\n".join(blocks)
+
+
+def shown_output(block: re.Match[str]) -> str:
+    """What a block prints; prose gets a class by which the style wraps it."""
+    lines = block[1].splitlines()
+    prose = max(map(len, lines), default=0) > LONGEST_LINE
+    return f"```{{.text .prose}}\n{block[1]}```" if prose else block[0]
 
 
 def folded(caption: str, table: str) -> str:
