@@ -22,8 +22,10 @@ import pytest
 from click.testing import CliRunner
 
 import confide
+import confide.workflow
 from confide.cli import main
 from confide.honest import FEWEST_SIMULATIONS
+from confide.laboratory.report import Coverage, CoverageReport
 
 QUICK = ["--epochs", "3", "--members", "2"]
 
@@ -194,7 +196,7 @@ def test_simulations_are_for_honest_fits_and_not_too_few(homes, tmp_path):
 def test_a_table_too_short_for_a_twin_is_refused_with_the_way_out(tmp_path):
     path = tmp_path / "short.csv"
     pd.DataFrame({"x": np.arange(18.0), "y": np.arange(18.0) ** 2}).to_csv(path, index=False)
-    message = "at least 20 different rows.*there are 18. Gather.*fit without it"
+    message = "at least 20 different rows.*there are 18. Gather more rows, or fit without it"
     refused(2, message, "fit", path, "-t", "y", "-o", tmp_path / "new", "--honest")
     assert not (tmp_path / "new").exists()
 
@@ -205,6 +207,26 @@ def test_nothing_is_overwritten_without_force(homes, model):
         2, "model.confide is there already. Add --force", "fit", homes, "-t", "price", "-o", model
     )
     assert model.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["fit", "check"])
+def test_a_misspelt_target_is_told_before_a_result_that_is_there(homes, tmp_path, command):
+    path = tmp_path / "there.png"
+    path.write_text("mine")
+    refused(2, "no column 'prise'.*mean 'price'", command, homes, "-t", "prise", "-o", path)
+    refused(1, "There is no file", command, tmp_path / "no.csv", "-t", "price", "-o", path)
+    refused(2, "Add --force", command, homes, "-t", "price", "-o", path)
+
+
+def test_a_misspelt_target_is_told_without_loading_what_trains(homes):
+    arguments = ["fit", str(homes), "-t", "prise"]
+    script = (
+        "import sys; from confide.cli import main\n"
+        f"try: main({arguments})\n"
+        "except SystemExit as stop: print(stop.code, 'jax' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert ran.stdout.strip() == "2 False"
 
 
 def test_what_is_read_is_never_replaced(homes, model, tmp_path):
@@ -305,6 +327,8 @@ def test_predictions_go_to_standard_output_as_csv(model, homes):
     np.testing.assert_array_equal(found["obs_ci_lower"], expected["obs_ci_lower"])
     np.testing.assert_array_equal(found["mean_ci_upper"], expected["mean_ci_upper"])
     assert (found["is_novel"] == (found["novelty"] < 0.01)).all()
+    assert (found["unseen_values"] == 0).all()
+    assert "intervals are at the level 0.9 (--level)" in result.stderr
     assert len(found) == 150
 
 
@@ -381,7 +405,15 @@ def test_unseen_categories_are_predicted_and_reported(model, homes, tmp_path):
     pd.read_parquet(homes).assign(kind="castle").to_parquet(path)
     result = done("predict", model, path)
     assert "kind: 'castle' (150 rows)" in result.stderr
+    assert "intervals are at the level 0.95 (--level)" in result.stderr
+    assert (read_exactly(io.StringIO(result.stdout))["unseen_values"] == 1).all()
     assert len(result.stdout.splitlines()) == 151
+
+
+def test_dates_as_text_are_predicted_as_dates(model, homes, tmp_path):
+    path = tmp_path / "text.parquet"
+    pd.read_parquet(homes).assign(sold=lambda frame: frame["sold"].astype("str")).to_parquet(path)
+    assert done("predict", model, path).stdout == done("predict", model, homes).stdout
 
 
 @pytest.mark.parametrize(
@@ -415,7 +447,23 @@ def test_a_check_prints_numbers_and_verdict_and_draws(homes, tmp_path):
     path = tmp_path / "coverage.png"
     result = done("check", homes, "-t", "price", "--simulations", 2, "--rows", 60, "-o", path)
     assert "bootstrapped deep ensemble: 80 % confidence intervals cover" in result.stdout
+    assert "before calibration: `confide fit` calibrates" in result.stdout
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_check_ends_with_the_next_step_where_there_is_one(homes, monkeypatch, asks):
+    class Checked:
+        report = CoverageReport(
+            (Coverage("theirs", "confidence", 0.8, np.ones((10, 10), bool), np.ones(10)),),
+            *(np.ones((10, 1)), ("x",), 10, "a truth"),
+        )
+        notes = ()
+        asks_for_honesty = asks
+
+    monkeypatch.setattr(confide.workflow, "check_table", lambda *_, **__: Checked)
+    said = done("check", homes, "-t", "price").stderr
+    assert said == f"Next: confide fit {homes} --target price --honest\n" * asks
 
 
 def test_inspect_says_what_the_model_is(model):

@@ -26,9 +26,11 @@ from confide.errors import (
     TwinError,
 )
 from confide.fingerprints import are_copies, fingerprints, groups
+from confide.laboratory.report import Coverage, CoverageReport
 from confide.report.tables import with_error
 from confide.tables import TableFile, write_blocks
 from confide.workflow import (
+    CheckedTable,
     Notes,
     arrow_types,
     check_table,
@@ -41,6 +43,7 @@ from confide.workflow import (
     prediction_blocks,
     without_columns,
 )
+from confide.workflow.check import OURS
 from confide.workflow.describe import sentences
 from confide.workflow.rows import known_again, set_aside, status
 from confide.workflow.target import known_rows, take_target
@@ -526,10 +529,13 @@ def test_a_table_too_short_for_a_twin_is_refused_before_anything_is_trained(rows
             raise AssertionError
 
     few = rows.slice(10, 20)
-    with pytest.raises(TwinError, match="at least 20 different rows to train on, and there are 16"):
+    message = (
+        "at least 20 different rows to train on, and there are 16. Gather more rows, set fewer"
+    )
+    with pytest.raises(TwinError, match=f"{message} than 4 rows aside, or fit without it"):
         fit_table(few, "y", Untouched(), honest=True)
     copies = pa.concat_tables([rows.slice(10, 15)] * 10)
-    with pytest.raises(TwinError, match="there are 15"):
+    with pytest.raises(TwinError, match=r"there are 15\. Gather more rows, or fit without it"):
         fit_table(copies, "y", Untouched(), hold_out=0, honest=True)
 
 
@@ -594,6 +600,36 @@ def test_values_that_training_did_not_have_are_counted_over_all_blocks(fitted, r
     list(prediction_blocks(fitted.model, [blue.slice(0, 60), blue.slice(60)], notes=notes))
     (note,) = notes
     assert "colour: 'blue' (120 rows)" in note
+
+
+def test_values_that_training_did_not_have_are_counted_in_their_row(fitted, rows):
+    colours = pa.array(["blue", *rows["colour"].to_pylist()[1:119], "pink"])
+    some = rows.set_column(2, "colour", colours)
+    table = pa.concat_tables(prediction_blocks(fitted.model, [some.slice(0, 60), some.slice(60)]))
+    assert table["unseen_values"].to_pylist() == [1, *[0] * 118, 1]
+
+
+def simulated_coverage(estimator, kind, share, n_simulations=20):
+    """Intervals at 80 % that hold the truth in a share of ten rows, in every simulation."""
+    held = np.tile(np.arange(10) < 10 * share, (n_simulations, 1))
+    return Coverage(estimator, kind, 0.8, held, np.ones(10))
+
+
+@pytest.mark.parametrize(
+    ("ours", "asks"),
+    [
+        ({"confidence": 0.5}, True),
+        ({"confidence": 0.8, "prediction": 0.5}, False),
+        ({"confidence": 1.0}, False),
+        ({"confidence": 0.5, "n_simulations": 5}, False),  # too few for a claim
+    ],
+)
+def test_a_check_asks_for_honesty_where_our_confidence_intervals_cover_too_seldom(ours, asks):
+    n = ours.pop("n_simulations", 20)
+    coverages = [simulated_coverage(OURS, kind, share, n) for kind, share in ours.items()]
+    rival = simulated_coverage("deep ensemble", "confidence", 0.1, n)
+    report = CoverageReport((*coverages, rival), np.ones((10, 1)), ("x",), 10, "a truth")
+    assert CheckedTable(report, ()).asks_for_honesty == asks
 
 
 def test_text_files_are_read_as_training_read_them_and_others_as_they_say(fitted, rows, tmp_path):

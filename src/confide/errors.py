@@ -3,7 +3,7 @@
 import difflib
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeGuard
+from typing import Self, TypeGuard
 
 
 class NoSuchIntervalError(AttributeError, ValueError):
@@ -20,6 +20,14 @@ class TwinError(ValueError):
 
 class TargetError(ValueError):
     """A column that is not there, or that cannot be predicted."""
+
+    @classmethod
+    def of_missing(cls, target: str, names: Sequence[str]) -> Self:
+        """That a table with these columns has no such target."""
+        return cls(
+            f"There is no column {target!r} to predict; the columns are {listed(names)}. "
+            f"{nearest(target, names)}".rstrip()
+        )
 
 
 class KeptColumnError(ValueError):

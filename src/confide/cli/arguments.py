@@ -4,10 +4,16 @@ import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem, split_arg_string
+
+from confide.cli.session import importing
+from confide.errors import TargetError
+
+if TYPE_CHECKING:
+    from confide.tables import TableFile
 
 
 class TablePath(click.ParamType):  # type: ignore[type-arg]
@@ -80,6 +86,12 @@ def refuse_output(
     output: Path | None, force: bool, *inputs: str | Path, endings: tuple[str, ...] = ()
 ) -> None:
     """What cannot be written is told before anything is read or trained."""
+    refuse_name(output, *inputs, endings=endings)
+    refuse_overwriting(output, force)
+
+
+def refuse_name(output: Path | None, *inputs: str | Path, endings: tuple[str, ...] = ()) -> None:
+    """A result that can have no such name, with or without --force."""
     if output is None:
         return
     if any(Path(each).exists() and output.exists() and output.samefile(each) for each in inputs):
@@ -88,8 +100,26 @@ def refuse_output(
         raise click.UsageError(f"There is no folder {output.parent}: make it first.")
     if endings and output.suffix.lower() not in endings:
         raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")
-    if output.is_file() and not force:
+
+
+def refuse_overwriting(output: Path | None, force: bool) -> None:
+    """A result that is there already."""
+    if output is not None and output.is_file() and not force:
         raise click.UsageError(f"{output} is there already. Add --force to replace it.")
+
+
+def table_with_target(file: str | Path, target: str) -> "TableFile":
+    """The file, opened; its columns are known before its rows are read.
+
+    Raises:
+        TargetError: the target is none of them.
+    """
+    with importing():
+        from confide.tables import TableFile
+    source = TableFile(file)
+    if target not in source.schema.names:
+        raise TargetError.of_missing(target, source.schema.names)
+    return source
 
 
 def listed_columns(_: click.Context, __: click.Parameter, value: str) -> list[str]:

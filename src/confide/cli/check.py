@@ -1,6 +1,7 @@
 """`confide check`: would these intervals cover on data like mine?"""
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,11 @@ from confide.cli.arguments import (
     force_option,
     json_option,
     output_option,
-    refuse_output,
+    refuse_name,
+    refuse_overwriting,
     seed_option,
     table_argument,
+    table_with_target,
     target_option,
 )
 from confide.cli.messages import messages, refusals
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PICTURES = (".png", ".svg", ".pdf")
+BEFORE_CALIBRATION = (
+    "All are the methods' own, before calibration: `confide fit` calibrates the prediction "
+    "intervals, and with --honest the confidence intervals too."
+)
 
 
 @click.command(
@@ -74,13 +81,14 @@ def check(
     and prediction intervals are looked at as they are before calibration. The Brier score is the
     mean squared distance of the coverage at a row from the level: 0 is best.
     """
-    refuse_output(output, force, file, endings=PICTURES)
+    refuse_name(output, file, endings=PICTURES)
     with messages(), refusals(TargetError):
+        source = table_with_target(file, target)
+        refuse_overwriting(output, force)
         with starting():
-            from confide.tables import TableFile
             from confide.workflow import check_table, without_columns
 
-        table = without_columns(TableFile(file).read(), exclude)
+        table = without_columns(source.read(), exclude)
         checked = check_table(table, target, n_simulations=simulations, most_rows=rows, seed=seed)
         stop_if_asked()
         if output is not None:
@@ -94,8 +102,12 @@ def check(
             return
         click.echo(_shown(frame))
         click.echo(checked.report.verdict)
+        click.echo(BEFORE_CALIBRATION)
         if output is not None:
             click.echo(output, err=True)
+        if checked.asks_for_honesty and file != "-":
+            next_step = shlex.join(["fit", str(file), "--target", target, "--honest"])
+            click.echo(f"Next: confide {next_step}", err=True)
 
 
 def _shown(frame: "pd.DataFrame") -> str:

@@ -51,10 +51,11 @@ def predict(
     true function, which is the average of many observations at such a row (`mean_ci_*`); the
     prediction interval for a new observation (`obs_ci_*`); variances due to noise, finite data and
     random training; and the novelty p-value: where `is_novel` is true, the row is far from the
-    training data and neither interval can be trusted. Where an interval is calibrated, columns
-    ending in `_uncalibrated` have the method's own. FILE is read in blocks, so it may be larger
-    than the memory. A model of `confide fit --honest` asks all its simulated fits about each row,
-    so it takes about 20 times as long as another.
+    training data and neither interval can be trusted; `unseen_values` counts the row's categories
+    that training did not have. Where an interval is calibrated, columns ending in `_uncalibrated`
+    have the method's own. FILE is read in blocks, so it may be larger than the memory. A model of
+    `confide fit --honest` asks all its simulated fits about each row: the networks' part of the
+    time is about 20 times that of another.
     """
     refuse_output(output, force, file, model)
     with messages(), refusals(KeptColumnError):
@@ -84,5 +85,6 @@ def predict(
             write_blocks(counted(one_ahead(answers)), output or "-", ending=ending, force=force)
         for note in notes:
             click.echo(note, err=True)
+        click.echo(f"Both kinds of intervals are at the level {level:g} (--level).", err=True)
         if output is not None:
             click.echo(output)

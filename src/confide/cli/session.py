@@ -37,13 +37,20 @@ def stop_if_asked() -> None:
 
 
 @contextlib.contextmanager
-def starting() -> Iterator[None]:
-    """Imports that take seconds, and programs that an earlier command has compiled.
+def importing() -> Iterator[None]:
+    """Imports that take a while.
 
     Python loses an interrupt that comes inside a callback of an import, and the command would go
     on. Nothing is at stake here yet, so Ctrl-C ends the process at once.
     """
     with _handling(_end):
+        yield
+
+
+@contextlib.contextmanager
+def starting() -> Iterator[None]:
+    """Imports that take seconds, and programs that an earlier command has compiled."""
+    with importing():
         yield
         from confide import enable_compilation_cache
 

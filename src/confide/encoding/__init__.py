@@ -1,8 +1,8 @@
 """Tables as they are: pandas, polars and pyarrow in, one matrix of numbers out.
 
 Read `columns.py` for what becomes of a column of each kind, `reading.py` for how the three
-libraries' columns are read alike, `hints.py` for text that was perhaps meant as numbers or dates,
-`encoder.py` for the table as a whole.
+libraries' columns are read alike, `written_dates.py` for text that is dates, `hints.py` for text
+that was perhaps meant as numbers or dates, `encoder.py` for the table as a whole.
 """
 
 from confide.encoding.columns import Column

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import narwhals as nw
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
 from confide.encoding.hints import are_plain_numbers, hint
 from confide.encoding.reading import Kind, Rows, Source, known_zone
@@ -298,6 +298,14 @@ class CategoryColumn(Column):
     def accepts(self, source: Source) -> bool:
         """Text, or whole numbers as text."""
         return source.is_text
+
+    def is_new(self, source: Source) -> Bool[np.ndarray, " row"]:
+        """Which rows have a category that training did not have, as far as is remembered."""
+        if source.kind == "missing" or not self.remembers_all:
+            return np.zeros(len(source.series), bool)
+        texts = source.texts()
+        known = texts.is_in([*self.categories, *self.rare])
+        return ~(known | texts.is_null()).to_numpy().astype(bool)
 
     def fill(self, features: Features, source: Source) -> News:
         """Writes the indicators; what training did not have is "other", or none of all."""

@@ -6,7 +6,7 @@ from typing import Any, Self, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from sklearn.utils import check_array
 
 from confide.arrays import Arrays
@@ -23,6 +23,7 @@ from confide.encoding.columns import (
     fitted_column,
 )
 from confide.encoding.reading import Source, sources
+from confide.encoding.written_dates import is_date, with_dates_read
 
 Matrix: TypeAlias = Float[np.ndarray, "row feature"]
 # For each column that has some: how often each value came that training did not have.
@@ -41,8 +42,9 @@ class Encoder:
       identifier, is left out.
     - *Truths* become 0 and 1.
     - *Dates* become days, and sine and cosine of the time of the year, of the week and of the day,
-      where training spans at least one of them. Dates with a zone are read on its clock.
-    - *Times of the day* become sine and cosine, *durations* seconds.
+      where training spans at least one of them. Dates with a zone are read on its clock. Text that
+      is all dates, such as 2020-03-25 or 2020-03-25 14:30, is dates.
+    - *Times of the day*, or text such as 14:30, become sine and cosine, *durations* seconds.
     - Columns in which everything is missing are left out.
 
     Attributes:
@@ -68,7 +70,7 @@ class Encoder:
         Raises:
             ValueError: columns that are not taken, or of which none is of use.
         """
-        given = _taken(sources(table))
+        given = [with_dates_read(source) for source in _taken(sources(table))]
         encoder = cls(tuple(fitted_column(source) for source in given))
         if not encoder.feature_names:
             raise ValueError(
@@ -122,6 +124,14 @@ class Encoder:
         """
         return self.encode_and_report(table)[1]
 
+    def count_new_categories(self, table: Any) -> Int64[np.ndarray, " row"]:
+        """For each row, how many of its categories training did not have; missing ones are none."""
+        count = np.zeros(len(table), np.int64)
+        for column, source in zip(self.columns, self._fitting(sources(table)), strict=True):
+            if isinstance(column, CategoryColumn):
+                count += column.is_new(source)
+        return count
+
     def encode_and_report(self, table: Any) -> tuple[Matrix, Unseen]:
         """The matrix, and how often each value came that training did not have.
 
@@ -169,8 +179,12 @@ class Encoder:
                 f"The table must have the columns {', '.join(names)}, as in training, but has "
                 f"{', '.join(came)}. Pass all of them, in their order."
             )
+        given = [
+            with_dates_read(source) if isinstance(column, DateColumn | TimeColumn) else source
+            for column, source in zip(self.columns, given, strict=True)
+        ]
         odd = [
-            f"{column.name} needs {column.needed}, got {source.said}"
+            f"{column.name} needs {column.needed}, got {_came(column, source)}"
             for column, source in zip(self.columns, given, strict=True)
             if not column.accepts(source)
         ]
@@ -191,6 +205,15 @@ def _taken(given: Sequence[Source]) -> Sequence[Source]:
             f"these do not: {', '.join(odd)}. Drop or convert them."
         )
     return given
+
+
+def _came(column: Column, source: Source) -> str:
+    """The type of a column, and a text in it that is no date where dates were needed."""
+    if isinstance(column, DateColumn) and source.is_free_text:
+        texts = source.texts().drop_nulls().unique(maintain_order=True).to_list()
+        odd = next((text for text in texts if not is_date(text)), None)
+        return source.said if odd is None else f"{source.said} such as {odd!r}"
+    return source.said
 
 
 def _is_plain(source: Source) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from confide.encoding.written_dates import is_date
 from confide.errors import listed
 
 # What may stand around a number; the value is not needed, only that there is one.
@@ -14,7 +15,6 @@ _NUMBER = re.compile(
 _PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 # A postal code, say: not a number, though all digits.
 _CODE = re.compile(r"0\d+")
-_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T].*)?")
 _DATE = re.compile(
     r"(\d{1,2}([./-])\d{1,2}\2\d{4}|\d{1,2}/\d{1,2}/\d\d|\d{4}([./-])\d{1,2}\3\d{1,2})([ T].*)?"
 )
@@ -31,7 +31,10 @@ def hint(texts: Sequence[str]) -> str | None:
         >>> hint(["03/25/2020", "03/26/2020"])
         'it looks like dates: write them as 2020-03-25'
     """
-    if _most_are(_ISO_DATE, texts):
+    odd = sorted(text for text in texts if not is_date(text))
+    if texts and len(texts) - len(odd) >= _MOST * len(texts):
+        if odd:
+            return f"most values look like dates, but not {listed(odd, 3)}: write those as empty"
         return "it looks like dates: pass them as dates"
     if _most_are(_DATE, texts):
         return "it looks like dates: write them as 2020-03-25"

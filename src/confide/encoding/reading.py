@@ -73,6 +73,12 @@ class Source:
             return self.objects is not None or self.series.dtype.is_integer()
         return self.kind in {"category", "missing"}
 
+    @property
+    def is_free_text(self) -> bool:
+        """Whether it is text that its library does not call categories."""
+        is_text = self.kind == "category" and self.series.dtype == nw.String
+        return is_text and self.objects is None and self.said != "category"
+
     def texts(self) -> Series:
         """The values as text, with nulls."""
         if self.objects is not None:

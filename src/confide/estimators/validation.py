@@ -322,8 +322,8 @@ def _warn_of_columns_left_out(encoder: Encoder | None) -> None:
         listed = "; ".join(f"{name} ({reason})" for name, reason in encoder.left_out.items())
         _warn(
             LeftOutColumnWarning(
-                f"Left out of the fit: {listed}. Drop such columns, or turn them into numbers or "
-                "categories with common values."
+                f"Left out of the fit: {listed}. Nothing needs doing; to have such a column used, "
+                "turn it into numbers or categories with common values."
             )
         )
 

@@ -67,6 +67,17 @@ class Coverage:
         return float(np.std(of_simulations, ddof=1) / np.sqrt(n_simulations))
 
     @property
+    def covers_as_it_should(self) -> bool:
+        """Whether the mean is within two standard errors, and at least two points, of the level."""
+        # Less than two points are of no consequence.
+        return abs(self.mean - self.confidence_level) <= max(2 * self.mean_se, 0.02)
+
+    @property
+    def covers_too_seldom(self) -> bool:
+        """Whether the mean is below that."""
+        return not self.covers_as_it_should and self.mean < self.confidence_level
+
+    @property
     def brier(self) -> float:
         """Mean squared distance of the pointwise coverage from its level, Eq. (5)."""
         return brier_score(self.pointwise, self.confidence_level)
@@ -139,6 +150,11 @@ class CoverageReport:
     def n_simulations(self) -> int:
         """The number of simulated data sets."""
         return len(self.coverages[0].held)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there are simulations and test rows enough for a claim."""
+        return self.n_simulations >= ENOUGH_SIMULATIONS and len(self.X_test) >= ENOUGH_ROWS
 
     def worst(self, coverage: Coverage) -> WorstStretch:
         """The stretch of one feature, a quarter of the rows or so, farthest from its level."""
@@ -221,11 +237,10 @@ class CoverageReport:
 
 
 def _judged(coverage: Coverage) -> str:
-    distance = coverage.mean - coverage.confidence_level
-    # Two standard errors, and at least two points: less than that is of no consequence.
-    if abs(distance) <= max(2 * coverage.mean_se, 0.02):
+    if coverage.covers_as_it_should:
         return "as they should on average"
-    return "too often: they are wider than need be" if distance > 0 else "too seldom"
+    seldom = coverage.covers_too_seldom
+    return "too seldom" if seldom else "too often: they are wider than need be"
 
 
 def _stretches(

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy.typing import ArrayLike
 
+from confide.encoding.written_dates import series_with_dates_read
 from confide.errors import nearest
 
 if TYPE_CHECKING:
@@ -83,10 +84,10 @@ def _column(X: Any, position: int) -> Any:
 
 
 def as_values(column: ArrayLike) -> Values | Categories:
-    """Numbers and dates as they are; text, truth values and anything else as categories."""
+    """Numbers and dates as they are; other text, truth values and all else as categories."""
     from pandas.api import types
 
-    series = _series(column)
+    series = series_with_dates_read(_series(column))
     said = types.infer_dtype(series, skipna=True)
     if said in {"date", "datetime", "datetime64"}:
         return Values(_dates(series))

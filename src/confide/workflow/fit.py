@@ -128,7 +128,7 @@ def fit_table(
         aside = _aside(features, y, hold_out, seed)
         train, y_train = features.filter(~aside), y[~aside]
         if honest:
-            _refuse_without_twin(train, y_train)
+            _refuse_without_twin(train, y_train, int(aside.sum()))
         model = estimator.fit(train, y_train)
     if len(y_train) < FEW_ROWS:
         worries.append(f"Only {len(y_train)} rows were trained on: expect little of the model.")
@@ -215,14 +215,15 @@ def _aside(features: "pa.Table", y: Row, hold_out: float, seed: int) -> Bool[np.
     return set_aside(Encoder.fit(features).encode(features), y, share, seed)
 
 
-def _refuse_without_twin(train: "pa.Table", y: Row) -> None:
+def _refuse_without_twin(train: "pa.Table", y: Row, n_aside: int) -> None:
     """What is too short for a twin is told before the networks are trained."""
     n_different = int(groups(Encoder.fit(train).encode(train), y).max()) + 1
     if n_different < FEWEST_FOR_A_TWIN:
+        fewer = f", set fewer than {n_aside} rows aside" * (n_aside > 0)
         raise TwinError(
             "Calibrating confidence intervals on simulated twins takes at least "
             f"{FEWEST_FOR_A_TWIN} different rows to train on, and there are {n_different}. Gather "
-            "more, set fewer aside, or fit without it."
+            f"more rows{fewer}, or fit without it."
         )
 
 

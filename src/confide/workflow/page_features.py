@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from jaxtyping import Float64, Int
 
+from confide.encoding.written_dates import series_with_dates_read
 from confide.workflow.page_text import plain
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def read_feature(name: object, column: "pd.Series[Any]") -> Feature:
     import pandas as pd
 
     types = pd.api.types
-    values = column.reset_index(drop=True)
+    values = series_with_dates_read(column.reset_index(drop=True))
     shown = plain(name) or "(no name)"
     if types.is_numeric_dtype(values) and not types.is_bool_dtype(values):
         numbers = values.to_numpy(np.float64, na_value=np.nan)

@@ -121,6 +121,9 @@ def prediction_blocks(
             raise RowError(error.message, start + error.row + 1) from error
         if prediction.novelty is not None:
             frame["is_novel"] = prediction.is_novel
+        if model.encoder_ is not None:
+            features = features_of(model, block)
+            frame["unseen_values"] = model.encoder_.count_new_categories(features)
         refuse_hidden_columns(keep, frame.columns)
         answers = pa.Table.from_pandas(frame, preserve_index=False)
         kept = {name: block.column(name) for name in keep}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
-from confide.errors import TargetError, listed, nearest
+from confide.errors import TargetError
 from confide.workflow.notes import Notes
 
 if TYPE_CHECKING:
@@ -31,10 +31,7 @@ def take_target(table: "pa.Table", target: str) -> Taken:
     """
     names = table.column_names
     if target not in names:
-        raise TargetError(
-            f"There is no column {target!r} to predict; the columns are {listed(names)}. "
-            f"{nearest(target, names)}".rstrip()
-        )
+        raise TargetError.of_missing(target, names)
     if len(names) == 1:
         raise TargetError(
             f"{target!r} is the only column: predicting it needs at least one other. Add columns "
