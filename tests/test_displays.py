@@ -465,8 +465,9 @@ def test_numbers_of_every_kind(column):
         pl.Series(DAYS.date),
         DAYS.to_numpy("M8[D]"),
         list(DAYS),
+        DAYS.strftime("%Y-%m-%d"),
     ],
-    ids=["date objects", "with a time zone", "polars dates", "numpy days", "list"],
+    ids=["date objects", "with a time zone", "polars dates", "numpy days", "list", "text"],
 )
 def test_dates_of_every_kind(column):
     np.testing.assert_array_equal(as_values(column).entries, DAYS.to_numpy())

@@ -785,6 +785,9 @@ def test_columns_are_read_as_numbers_dates_or_categories():
         "2024-01-02 03:04:05",
     ]
     assert read_feature("x", read["date"][2]).texts() == ["2024-01-01", "2024-01-02"]
+    text = read_feature("x", pd.Series(["2024-01-01", None, "2024-01-02"]))
+    assert (text.kind, text.texts()) == ("date", ["2024-01-01", None, "2024-01-02"])
+    assert read_feature("x", pd.Series(["2024-01-01"], dtype="category")).kind == "category"
     assert read_feature("x", read["category"][2]).texts() == ["[1]", "{2: 3}"]
     assert read_feature("x", read["number"][2]).texts() == ["1", None]
 

@@ -85,6 +85,8 @@ def predict(
             write_blocks(counted(one_ahead(answers)), output or "-", ending=ending, force=force)
         for note in notes:
             click.echo(note, err=True)
-        click.echo(f"Both kinds of intervals are at the level {level:g} (--level).", err=True)
+        click.echo(
+            f"Confidence and prediction intervals are at the level {level:g} (--level).", err=True
+        )
         if output is not None:
             click.echo(output)
