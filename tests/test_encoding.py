@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
@@ -334,6 +334,10 @@ WRITTEN_TIMES = st.builds(
     st.lists(WRITTEN_DATES, min_size=1, max_size=3)
     | st.lists(WRITTEN_TIMES | WRITTEN_DATES, min_size=1, max_size=2)
 )
+@example([" 2020-01-02 "])
+@example(["08:30 "])
+@example(["2020-01-02T24:00"])
+@example(["24:00"])
 def test_text_is_dates_where_the_reader_of_files_says_so(texts):
     texts = texts * 10  # as categories they would be common
     content = "a,b\n" + "".join(f'"{text}",{i}\n' for i, text in enumerate(texts))
