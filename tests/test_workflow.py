@@ -441,8 +441,8 @@ def test_what_the_twins_found_is_told_once_and_kept(honest, fitted, tmp_path):
     assert told[0].startswith("Confidence intervals are calibrated on simulated twins of the train")
     low, middle, high = account.widening[0.95]
     assert told[2] == (
-        f"At 95 % they are {middle:.2g} times as wide as the method's own in the typical row, and "
-        f"{low:.2g} to {high:.2g} times in nine rows of ten."
+        f"At 95 % they are {middle:.2g} times as wide as before calibration in the typical row, "
+        f"and {low:.2g} to {high:.2g} times in nine rows of ten."
     )
     few, many = (sentences(dataclasses.replace(account, biased=b)) for b in (0.1, 0.11))
     assert [note for note in few if note not in many] == [
