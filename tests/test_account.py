@@ -95,8 +95,8 @@ def test_the_verdict_of_an_account(doubt, advice, reason):
 @pytest.mark.parametrize(
     ("ratio", "p_value", "size", "chance"),
     [
-        (1.1, 0.017, "close", "may explain (p-value 0.017, not below 0.01)"),
-        (2.0, 0.002, "not close", "does not explain (p-value 0.002, below 0.01)"),
+        (1.1, 0.017, "close", "may explain (p-value about 0.017, not below 0.01)"),
+        (2.0, 0.002, "not close", "does not explain (p-value about 0.002, below 0.01)"),
     ],
 )
 def test_a_verdict_tells_what_it_rests_on(ratio, p_value, size, chance):

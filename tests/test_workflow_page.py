@@ -17,7 +17,7 @@ from confide.explanation import Lever
 from confide.honest import Account, Resemblance
 from confide.metrics import crps_of_normal_mixture
 from confide.report import render_page
-from confide.report.tables import cells, to_csv
+from confide.report.tables import cells, is_numeric, to_csv
 from confide.simulate import Candidate
 from confide.uncertainty import ConformalLaw, Law, LevelLaw, PivotLaw, SimulatedErrors
 from confide.workflow import page_judgement
@@ -378,7 +378,12 @@ def test_what_was_calibrated_on_twins_is_judged_on_every_unseen_row(combination,
 @pytest.mark.parametrize("combination", COMBINATIONS)
 def test_rows_that_prediction_intervals_were_calibrated_on_cannot_judge_them(combination):
     given = inputs(COMBINATIONS[combination], y=Y, status=["calibrated on"] * 4)
-    told = "so these rows cannot judge them" in page_document(given).summary
+    document = page_document(given)
+    coverage = table(document, "coverage")
+    assert all(
+        is_numeric(coverage, c) for c in coverage.columns if c.name in {"rows", "mean_width"}
+    )
+    told = "so these rows cannot judge them" in document.summary
     assert told == (combination in {"kept back", "both"})
 
 
@@ -448,7 +453,8 @@ def test_the_honesty_section_tells_twins_widths_and_bias():
     assert "From 20 simulations the width in a typical row is known to about ± 10 %." in words
     assert (
         "calibrated on 20 simulated twins of the training data, which makes them 2.5 times as wide "
-        "as before in the typical row, and 0.81 to 4.3 times in nine of ten. Use them."
+        "as before in the typical row, and 0.81 to 4.3 times in nine of ten. They are as "
+        "honest as the twins resemble the true function. Verdict: use them."
     ) in document.summary
     drawn = drawn_rows(specifications(document)["widening"])
     assert [row["times"] for row in drawn] == [0.6, 2.0, 3.0, 4.5]
@@ -881,6 +887,7 @@ def addresses(tmp_path_factory):
         "hostile": hostile(),
         "names of objects": names_of_objects(),
         "one row": ODD["one row"],
+        "honest": inputs(on_twins(), y=Y, status=["trained on", *["new"] * 3], account=ACCOUNT),
     }
     found = {}
     for name, each in made.items():
@@ -890,7 +897,7 @@ def addresses(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("name", ["normal", "hostile", "names of objects", "one row"])
+@pytest.mark.parametrize("name", ["normal", "hostile", "names of objects", "one row", "honest"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
 def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name, width, scheme):
     seen = open_page(addresses[name], width, scheme)
@@ -898,6 +905,12 @@ def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name
     assert outside_requests(seen) == []
     assert all(drawn(seen.page).values()), drawn(seen.page)
     assert seen.page.evaluate(WIDTHS) == [width, width]
+    # Legends are not cut off either.
+    ends = seen.page.evaluate(
+        """[...document.querySelectorAll('.drawing .role-legend-label text')].map(text =>
+        text.closest('svg').getBoundingClientRect().right - text.getBoundingClientRect().right)"""
+    )
+    assert all(end >= 0 for end in ends), ends
 
 
 def test_text_from_files_is_text_in_tooltips(open_page, addresses):

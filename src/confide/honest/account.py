@@ -90,7 +90,7 @@ class Resemblance:
             f"predicted) are {self.ratio:.2g} times the size of those on your data: {size}, as "
             f"{1 / UNLIKE:.2g} to {UNLIKE:g} times counts as close. The share of residuals below "
             f"any value differs by at most {100 * self.distance:.0f} in 100, which chance "
-            f"{chance} (p-value {self.p_value:.2g}, {side} {BEYOND_CHANCE:g})."
+            f"{chance} (p-value about {self.p_value:.2g}, {side} {BEYOND_CHANCE:g})."
         )
 
 

@@ -219,12 +219,12 @@ def widening_words(rows: Rows) -> str | None:
     middle = number(float(np.nanmedian(widening)), ".2g")
     low, high = (number(float(v), ".2g") for v in np.nanquantile(widening, [0.05, 0.95]))
     account = rows.inputs.account
-    advice = "" if account is None else f" {account.advice}."
+    advice = "" if account is None else f" Verdict: {account.advice.lower()}."
     return (
         f"They are calibrated on {simulated.n_simulations} simulated twins of the training data, "
         f"which makes them {middle} times as wide as before in the typical row, and {low} to "
-        f"{high} times in nine of ten.{advice} They are as honest as the twins resemble the true "
-        "function."
+        f"{high} times in nine of ten. They are as honest as the twins resemble the true "
+        f"function.{advice}"
     )
 
 
