@@ -24,7 +24,7 @@ from comparison.store import Store
 from comparison.tables import document_of, markdown_of
 from speed.measure import say
 
-from confide.report import write_document
+from confide.report import Document, to_svg, write_document
 
 EXAMPLES = """\
 examples:
@@ -57,16 +57,23 @@ def main() -> int:
         say(f"There is nothing to report: {store.path} has no finished cell of these.")
         return INTERRUPTED if stopped else FAILED
     document = document_of(known, missing)
-    page = markdown_of(document)
-    print(page)
+    print(markdown_of(document))
     if arguments.output is not None:
-        arguments.output.write_text(page)
+        write_markdown(document, arguments.output)
         say(f"Wrote {arguments.output}")
     if arguments.page is not None:
         say(f"Wrote {write_document(document, arguments.page)}")
     if stopped:
         return INTERRUPTED
     return FAILED if any("problem" in line for line in known.values()) else DONE
+
+
+def write_markdown(document: Document, path: Path) -> None:
+    """The report, and its pictures beside it."""
+    beginning = f"{path.stem}-"
+    for figure in document.figures:
+        path.with_name(f"{beginning}{figure.name}.svg").write_text(to_svg(figure))
+    path.write_text(markdown_of(document, beginning))
 
 
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
@@ -91,7 +98,12 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--retry", action="store_true", help="run cells anew that failed before")
     parser.add_argument("--report-only", action="store_true", help="run nothing: report the store")
-    parser.add_argument("-o", "--output", type=Path, help="also write the report as Markdown")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        help="also write the report as Markdown, its pictures beside it",
+    )
     parser.add_argument("--page", type=Path, help="also write it as a page, into this folder")
     arguments = parser.parse_args(words)
     if arguments.output is not None and not arguments.output.absolute().parent.is_dir():

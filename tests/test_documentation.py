@@ -24,6 +24,7 @@ def readers_folder(tmp_path, monkeypatch):
     area = generator.uniform(40, 200, n).round()
     houses = pd.DataFrame(
         {
+            "id": np.arange(n),
             "area": np.where(generator.random(n) < 0.05, np.nan, area),
             "district": generator.choice(["Noord", "Zuid", "Oost"], n),
             "built": pd.Timestamp("1960-01-01")

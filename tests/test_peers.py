@@ -19,11 +19,13 @@ from comparison.answers import (
 from comparison.choice import choice
 from comparison.contenders import CONTENDERS
 from comparison.data import DATA, Split
+from comparison.picture import crps_ratios, ratio_chart
 from comparison.run import Plan
 from comparison.scores import crps_of_quantiles, prediction_scores, truth_scores
 from comparison.store import Cell, Store
 from comparison.summary import difference, frame_of, means, pointwise
 from comparison.tables import document_of, markdown_of
+from peers import write_markdown
 from scipy.stats import norm
 from speed.measure import Outcome
 
@@ -316,6 +318,27 @@ def test_the_report_shows_ratios_marks_and_what_is_not_there(known):
     assert "confide: 0.1.0" in text
 
 
+def test_the_picture_shows_each_ratio_and_their_geometric_mean(known, tmp_path):
+    frame = frame_of(known)
+    tables = frame[frame["data"] != "friedman1"]
+    ratios = crps_ratios(tables).set_index(["contender", "data"])
+    first, second = ratios.loc["ngboost", "ratio"]
+    assert sorted([first, second]) == pytest.approx([0.111 / 0.21, 0.411 / 0.21])
+    assert ratios.loc["ngboost", "mean"].unique() == pytest.approx((first * second) ** 0.5)
+    assert set(ratios.loc["bde", "ratio"]) == {1.0}
+    drawn = ratio_chart(tables).to_dict()
+    labels = drawn["layer"][1]["encoding"]["y"]["sort"]
+    assert labels == ["confide BDE", "NGBoost"]  # 1 and 1.02: the best on top
+    write_markdown(document_of(known, []), tmp_path / "peers.md")
+    assert "](peers-crps.svg)" in (tmp_path / "peers.md").read_text()
+    assert "NGBoost" in (tmp_path / "peers-crps.svg").read_text()
+
+
+def test_without_the_reference_there_is_no_picture(known):
+    others = {each: line for each, line in known.items() if each.contender != "bde"}
+    assert document_of(others, []).figures == ()
+
+
 def test_a_failed_cell_is_shown_with_its_reason_and_counts_nowhere(known):
     known[cell("ngboost", "yacht", 0)] = {**line(9.0), "problem": "failed: out of memory"}
     text = markdown_of(document_of(known, []))
@@ -359,6 +382,17 @@ def test_a_peer_for_which_nothing_speaks_is_said_to_be_so(known):
     assert "confide BDE are off by 0.0 points" in ours
     assert "NGBoost by 45.0" in ours
     assert "some peer" not in ours
+
+
+def test_what_chance_may_do_and_small_differences_are_no_reason(known):
+    for repeat in range(3):
+        for data in ("yacht", "boston"):  # 0.2, 0.21 and 0.22 are the reference's
+            crps = (0.15, 0.25, 0.2)[repeat]
+            known[cell("ngboost", data, repeat)] = line(crps, fit=0.8, memory=4e6)
+    ours, theirs = choice(frame_of(known))
+    assert "your data are like" not in ours + theirs
+    assert "lower CRPS" not in ours + theirs
+    assert "counts" not in theirs
 
 
 def test_a_peer_whose_confidence_intervals_are_nearer_is_said_to_be_so(known):

@@ -471,7 +471,7 @@ def test_a_description_says_what_was_calibrated_on_what(fitted, honest, rows_kep
     on_twins = "calibrated on 10 simulated data sets ("
     own = "calibrated on 24 rows" if rows_kept_back else on_twins if twins else "not calibrated"
     assert facts["prediction intervals"].startswith(own)
-    assert facts["confidence intervals"].startswith(on_twins if twins else "the method's own")
+    assert facts["confidence intervals"].startswith(on_twins if twins else "not calibrated")
     assert (described(model).to_json()["honesty"] is None) == (not twins)
 
 

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from confide.report import Column, Document, Figure, Section, Table, scatter_against, to_markdown
+from confide.report import Column, Document, Figure, Section, Table, to_markdown
 
 from .answers import LEVELS, MIDPOINTS
 from .choice import choice
 from .contenders import CONTENDERS, REFERENCE
 from .data import DATA, MOST_ROWS, SIMULATED_ROWS
+from .picture import ratio_chart
 from .store import Cell
 from .summary import COSTS, SCORES, TRUTH_SCORES, difference, frame_of, is_current, means, pointwise
 
@@ -53,7 +54,7 @@ def document_of(known: Mapping[Cell, dict[str, Any]], missing: Sequence[str]) ->
     simulated = frame[[DATA[name].simulated for name in frame["data"]]]
     sections = []
     if not real.empty:
-        sections.append(Section("Overview", [*_overview(real), *_picture(real)]))
+        sections.append(Section("Overview", [*_picture(real), *_overview(real)]))
         sections.append(Section("Each table", [_score_table(real, name) for name in _data(real)]))
     if not simulated.empty:
         tables = [_truth_table(simulated, name) for name in _data(simulated)]
@@ -65,16 +66,21 @@ def document_of(known: Mapping[Cell, dict[str, Any]], missing: Sequence[str]) ->
     return Document("confide among its peers", INTRODUCTION, sections, _provenance(known))
 
 
-def markdown_of(document: Document) -> str:
-    """The whole report as one Markdown text."""
+def markdown_of(document: Document, pictures: str = "") -> str:
+    """The whole report as one Markdown text.
+
+    Args:
+        document: the report.
+        pictures: how the addresses of its pictures begin; a figure's name and `.svg` follow.
+    """
     parts = [f"# {document.title}", document.summary.strip()]
     for section in document.sections:
         parts.append(f"## {section.title}")
-        parts += [
-            to_markdown(part).strip() if isinstance(part, Table) else part.strip()
-            for part in section.parts
-            if isinstance(part, str | Table)
-        ]
+        for part in section.parts:
+            if isinstance(part, Figure):
+                parts.append(f"![{part.caption}]({pictures}{part.name}.svg)")
+            else:
+                parts.append((to_markdown(part) if isinstance(part, Table) else part).strip())
     made = "; ".join(f"{name}: {value}" for name, value in document.provenance.items())
     return "\n\n".join([*parts, f"{made}."]) + "\n"
 
@@ -149,25 +155,14 @@ def _crps_matrix(real: pd.DataFrame, every: pd.DataFrame) -> Table:
 
 
 def _picture(real: pd.DataFrame) -> list[Figure]:
-    every = means(real, ["crps"])
-    reference = every[every["contender"] == REFERENCE].set_index("data")
-    others = every[(every["contender"] != REFERENCE) & every["data"].isin(reference.index)]
-    if others.empty:
+    if set(real["contender"]) == {REFERENCE} or REFERENCE not in set(real["contender"]):
         return []
-    ours = f"CRPS of {CONTENDERS[REFERENCE].label}"
-    frame = pd.DataFrame(
-        {
-            ours: reference.loc[others["data"], "crps"].to_numpy(),
-            "CRPS": others["crps"].to_numpy(),
-            "contender": [CONTENDERS[name].label for name in others["contender"]],
-            "table": [DATA[name].label for name in others["data"]],
-        }
-    )
-    chart = scatter_against(frame, x=ours, y="CRPS", category="contender", label="table")
+    label = CONTENDERS[REFERENCE].label
     caption = (
-        f"The CRPS of each contender against that of {CONTENDERS[REFERENCE].label}, on each table."
+        f"CRPS divided by that of {label}: a line for each table, a dot for their geometric mean. "
+        f"Left of 1 is better than {label}."
     )
-    return [Figure("crps", caption, chart)]
+    return [Figure("crps", caption, ratio_chart(real))]
 
 
 def _score_table(real: pd.DataFrame, data: str) -> Table:
