@@ -157,7 +157,7 @@ def test_an_honest_fit_says_what_its_twins_found_with_the_rest(honest, model):
     assert json.loads(done("inspect", model, "--json").stdout)["honesty"] is None
     said = done("inspect", path).stdout
     assert re.search(r"confidence intervals: +calibrated on 10 simulated data sets \(", said)
-    assert re.search(r"confidence intervals: +the method's own", done("inspect", model).stdout)
+    assert re.search(r"confidence intervals: +not calibrated", done("inspect", model).stdout)
 
 
 def test_an_honest_model_predicts_both_confidence_intervals(honest, folder, tmp_path):

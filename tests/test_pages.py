@@ -54,6 +54,33 @@ def test_nothing_is_wider_than_the_page(visit, width):
     assert inner > outer
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_table_that_is_wider_than_its_place_says_so(visit, width):
+    found = visit(width).page.evaluate(
+        """[...document.querySelectorAll('figure.table')].map(table => {
+          const box = table.querySelector('.scroll');
+          const said = getComputedStyle(table.querySelector('figcaption'), '::after').content;
+          return [box.scrollWidth > box.clientWidth, said.includes('Scroll sideways')];
+        })"""
+    )
+    assert all(is_wider == says_so for is_wider, says_so in found)
+    assert {is_wider for is_wider, _ in found} == {True, False}
+
+
+def test_a_table_of_few_rows_is_never_cut(visit):
+    heights = visit(390).page.evaluate(
+        """[...document.querySelectorAll('.scroll')].map(box => {
+          const body = box.querySelector('tbody');
+          body.querySelectorAll('td').forEach(cell => { cell.style.height = '20rem'; });
+          const few = box.scrollHeight - box.clientHeight;
+          while (body.rows.length < 26) body.append(body.rows[0].cloneNode(true));
+          return [few, box.clientHeight];
+        })"""
+    )
+    assert all(hidden == 0 for hidden, _ in heights)
+    assert all(height == 36 * 16 for _, height in heights)
+
+
 def test_figures_follow_the_width_of_the_window(visit):
     page = visit(1280).page
     page.set_viewport_size({"width": 390, "height": 800})

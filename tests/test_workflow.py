@@ -444,8 +444,8 @@ def test_what_the_twins_found_is_told_once_and_kept(honest, fitted, tmp_path):
     assert told[0].startswith("Confidence intervals are calibrated on simulated twins of the train")
     low, middle, high = account.widening[0.95]
     assert told[2] == (
-        f"At 95 % they are {middle:.2g} times as wide as the method's own in the typical row, and "
-        f"{low:.2g} to {high:.2g} times in nine rows of ten."
+        f"At 95 % they are {middle:.2g} times as wide as before calibration in the typical row, "
+        f"and {low:.2g} to {high:.2g} times in nine rows of ten."
     )
     few, many = (sentences(dataclasses.replace(account, biased=b)) for b in (0.1, 0.11))
     assert [note for note in few if note not in many] == [
@@ -474,7 +474,7 @@ def test_a_description_says_what_was_calibrated_on_what(fitted, honest, rows_kep
     on_twins = "calibrated on 10 simulated data sets ("
     own = "calibrated on 24 rows" if rows_kept_back else on_twins if twins else "not calibrated"
     assert facts["prediction intervals"].startswith(own)
-    assert facts["confidence intervals"].startswith(on_twins if twins else "the method's own")
+    assert facts["confidence intervals"].startswith(on_twins if twins else "not calibrated")
     assert (described(model).to_json()["honesty"] is None) == (not twins)
 
 

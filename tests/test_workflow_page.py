@@ -17,13 +17,14 @@ from confide.explanation import Lever
 from confide.honest import Account, Resemblance
 from confide.metrics import crps_of_normal_mixture
 from confide.report import render_page
-from confide.report.tables import cells, to_csv
+from confide.report.tables import cells, is_numeric, to_csv
 from confide.simulate import Candidate
 from confide.uncertainty import ConformalLaw, Law, LevelLaw, PivotLaw, SimulatedErrors
 from confide.workflow import page_judgement
 from confide.workflow.page import PageInputs, page_document
 from confide.workflow.page_features import read_feature, strips, telling_features
 from confide.workflow.page_rows import MOST_DRAWN
+from confide.workflow.page_text import literal
 
 INF = np.inf
 
@@ -105,6 +106,7 @@ def test_the_summary_says_it_all_in_words():
             " 95 % prediction interval, for a new observation, is typically 3.920 wide, and"
             " the confidence interval, for the true function, 2.352."
         ),
+        r"- **Warning.** Two rows were \*dropped\*\.",
         (
             "- **How accurate it is.** On 4 rows that the model was not trained on it is "
             "typically off by 2.0 ± 1.7 (root mean squared error; mean absolute error 1.0 ±"
@@ -131,7 +133,6 @@ def test_the_summary_says_it_all_in_words():
             "by chance, fewer where the training table is small. Neither interval can be "
             "trusted for rows unlike all that the model has seen."
         ),
-        r"- **Warning.** Two rows were \*dropped\*\.",
     ]
 
 
@@ -322,6 +323,7 @@ def test_calibrated_intervals_narrower_than_the_confidence_interval_are_warned_o
     assert (warning in said) == (warned is not None)
     assert ("narrower than the confidence interval" in said) == (warned is not None)
     assert ("confidence intervals are not calibrated" in said) == (warned is not None)
+    assert ("take the wider one, the confidence interval" in said) == (warned is not None)
     # Only calibration is at fault for it.
     own = replace(raw, prediction_law=Law.normal(raw.mean, scale))
     assert "narrower" not in page_document(inputs(own)).summary
@@ -330,7 +332,9 @@ def test_calibrated_intervals_narrower_than_the_confidence_interval_are_warned_o
 def test_prediction_intervals_narrower_than_honest_confidence_intervals_say_why():
     said = page_document(inputs(calibrated(0.5, raw=on_twins()))).summary
     assert "In 100 % of rows the calibrated prediction interval is narrower" in said
-    assert "confidence intervals row by row on simulated twins" in said
+    assert (
+        "At these rows take the confidence interval for both: it is calibrated row by row" in said
+    )
     assert "confidence intervals are not calibrated" not in said
 
 
@@ -374,7 +378,12 @@ def test_what_was_calibrated_on_twins_is_judged_on_every_unseen_row(combination,
 @pytest.mark.parametrize("combination", COMBINATIONS)
 def test_rows_that_prediction_intervals_were_calibrated_on_cannot_judge_them(combination):
     given = inputs(COMBINATIONS[combination], y=Y, status=["calibrated on"] * 4)
-    told = "so these rows cannot judge them" in page_document(given).summary
+    document = page_document(given)
+    coverage = table(document, "coverage")
+    assert all(
+        is_numeric(coverage, c) for c in coverage.columns if c.name in {"rows", "mean_width"}
+    )
+    told = "so these rows cannot judge them" in document.summary
     assert told == (combination in {"kept back", "both"})
 
 
@@ -385,23 +394,23 @@ def test_the_page_says_whose_confidence_intervals_they_are(combination):
     # A normal law's central 95 % of scale 0.6, and three times that.
     own = "the confidence interval, for the true function, 2.352."
     both = (
-        "the confidence interval, for the true function, 7.056 (calibrated on simulated twins; by "
-        "the method's own account 2.352)."
+        "the confidence interval, for the true function, 7.056 (calibrated on simulated twins; "
+        "2.352 before that)."
     )
-    digits = document.summary.replace("7.06", "7.056").replace("2.35)", "2.352)")
+    digits = document.summary.replace("7.06", "7.056").replace("2.35 b", "2.352 b")
     assert (own in digits, both in digits) == (not honest, honest)
     calibrates = "`confide fit --honest` calibrates them so" in document.summary
     twins = "here they are calibrated on simulated twins of the training data" in document.summary
     assert (calibrates, twins) == (not honest, honest)
     titles = [section.title for section in document.sections]
     assert ("How honest are the confidence intervals" in titles) == honest
-    whose = "calibrated on simulated twins of the training data" if honest else "the method's own"
+    whose = "calibrated on simulated twins of the training data" if honest else "not calibrated"
     words = " ".join(part for s in document.sections for part in s.parts if isinstance(part, str))
     assert f"Confidence intervals are {whose}." in words
     helps = {column.name: column.help for column in table(document, "rows").columns}
     assert helps["confidence_lower"].endswith(f"for the true function; {whose}")
     assert ("widening" in helps) == honest
-    legend = "95 % confidence interval, calibrated on twins"
+    legend = "95 % confidence interval, calibrated"
     assert (legend in json.dumps(specifications(document)["predictions"])) == honest
 
 
@@ -440,11 +449,12 @@ def test_the_honesty_section_tells_twins_widths_and_bias():
     ]
     section = next(s for s in document.sections if s.title.startswith("How honest"))
     words = " ".join(part for part in section.parts if isinstance(part, str))
-    assert "At 25 % of the rows of this page (4.0 % of 300 trained on) the networks'" in words
-    assert "known to about 10 % of it in the typical row" in words
+    assert "At 25 % of the rows of this page (4.0 % of 300 trained on) the networks miss" in words
+    assert "From 20 simulations the width in a typical row is known to about ± 10 %." in words
     assert (
         "calibrated on 20 simulated twins of the training data, which makes them 2.5 times as wide "
-        "as the method's own in the typical row, and 0.81 to 4.3 times in nine of ten"
+        "as before in the typical row, and 0.81 to 4.3 times in nine of ten. They are as "
+        "honest as the twins resemble the true function. Verdict: use them."
     ) in document.summary
     drawn = drawn_rows(specifications(document)["widening"])
     assert [row["times"] for row in drawn] == [0.6, 2.0, 3.0, 4.5]
@@ -458,6 +468,50 @@ def test_the_honesty_section_tells_twins_widths_and_bias():
     assert [(row["f0"], row["times"]) for row in by_feature] == [
         (0.0, 0.6), (1.0, 2.0), (2.0, 3.0), (3.0, 4.5),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("biased", [0.04, 0.2])
+def test_the_honesty_section_begins_with_its_verdict_and_warnings(biased):
+    account = replace(ACCOUNT, biased=biased)
+    document = page_document(inputs(calibrated(0.5, raw=on_twins()), account=account))
+    section = next(s for s in document.sections if s.title.startswith("How honest"))
+    verdict, warnings, idea, *_ = section.parts
+    assert verdict.startswith(f"**{account.advice}:** ")
+    assert literal(account.verdict.split(":", 1)[1], 4000) in verdict
+    assert idea.startswith("Networks err systematically where")
+    # Those of the account come first, then that the two kinds of intervals contradict each other.
+    lines = warnings.splitlines()
+    assert all(line.startswith("- **Warning.** ") for line in lines)
+    assert len(lines) == 1 + len(account.warnings) == (2 if biased > 0.1 else 1)
+    assert "In 100 % of rows the calibrated prediction interval is narrower" in lines[-1]
+
+
+def test_warnings_stand_before_the_rest_of_the_summary():
+    lines = page_document(inputs(calibrated(0.5), warnings=["*Beware*."])).summary.splitlines()
+    heads = [line.removeprefix("- **").split(".**")[0] for line in lines]
+    assert heads[:4] == ["What it predicts", "Warning", "Warning", "How accurate it is"]
+    assert lines[2].endswith("\\*Beware\\*\\.")
+
+
+def test_biased_rows_are_drawn_upon_the_others():
+    prediction = on_twins(times=np.array([4.5, 2.0, 3.0, 0.6]), biased=[True, False, True, False])
+    document = page_document(inputs(prediction, account=ACCOUNT))
+    for figure in ("widening", "widening-by-feature"):
+        drawn = drawn_rows(specifications(document)[figure])
+        assert [row["key"] for row in drawn] == [2, 4, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("names", "angle"),
+    # 8 pixels for each character, of 120 in all.
+    [(["no", "yes"], 0), (["no", "eightchr"], -35), (list("abcdefgh"), 0), (["x" * 15], 0)],
+)
+def test_names_of_strips_are_turned_only_where_they_need_it(names, angle):
+    frame = pd.DataFrame({"c": [names[i % len(names)] for i in range(8)]})
+    prediction = predicted(np.arange(8.0) % len(names))
+    document = page_document(inputs(prediction, frame=frame))
+    found = re.findall(r'"labelAngle": (-?\d+)', json.dumps(specifications(document)["by-feature"]))
+    assert set(found) == {str(angle)}
 
 
 def test_the_honesty_section_does_without_an_account_and_without_widths():
@@ -836,6 +890,7 @@ def addresses(tmp_path_factory):
         "hostile": hostile(),
         "names of objects": names_of_objects(),
         "one row": ODD["one row"],
+        "honest": inputs(on_twins(), y=Y, status=["trained on", *["new"] * 3], account=ACCOUNT),
     }
     found = {}
     for name, each in made.items():
@@ -845,7 +900,7 @@ def addresses(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("name", ["normal", "hostile", "names of objects", "one row"])
+@pytest.mark.parametrize("name", ["normal", "hostile", "names of objects", "one row", "honest"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
 def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name, width, scheme):
     seen = open_page(addresses[name], width, scheme)
@@ -853,6 +908,12 @@ def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name
     assert outside_requests(seen) == []
     assert all(drawn(seen.page).values()), drawn(seen.page)
     assert seen.page.evaluate(WIDTHS) == [width, width]
+    # Legends are not cut off either.
+    ends = seen.page.evaluate(
+        """[...document.querySelectorAll('.drawing .role-legend-label text')].map(text =>
+        text.closest('svg').getBoundingClientRect().right - text.getBoundingClientRect().right)"""
+    )
+    assert all(end >= 0 for end in ends), ends
 
 
 def test_text_from_files_is_text_in_tooltips(open_page, addresses):

@@ -22,6 +22,17 @@ MANY_BIASED = 0.1
 # Residuals of twin and data that differ by more than this ratio, and beyond chance, are too.
 UNLIKE = 1.5
 BEYOND_CHANCE = 0.01
+# What to do with calibrated confidence intervals.
+USE, CARE, AVOID = "Use them", "Use them with care", "Do not rely on them"
+
+
+# What the networks do at rows where they err systematically, and what follows.
+SYSTEMATIC = (
+    "the networks miss the twins' true function in the same way each time, by more than chance "
+    "scatters them and more than the method allows for. A confidence interval that is right there "
+    "must be wide, and more members do not narrow it; longer training, other networks or more rows "
+    "may."
+)
 
 
 @dataclass(frozen=True)
@@ -55,10 +66,32 @@ class Resemblance:
         return cls(kind, len(simulated), ratio, float(found.statistic), float(found.pvalue))
 
     @property
+    def is_other_size(self) -> bool:
+        """Whether the twin's residuals are of another size than the data's, be it by chance."""
+        return not 1 / UNLIKE <= self.ratio <= UNLIKE
+
+    @property
+    def is_beyond_chance(self) -> bool:
+        """Whether the twin's residuals differ from the data's by more than chance explains."""
+        return self.p_value < BEYOND_CHANCE
+
+    @property
     def is_doubtful(self) -> bool:
-        """Whether the twin's residuals are of another size than the data's."""
-        differs = not 1 / UNLIKE <= self.ratio <= UNLIKE
-        return differs and self.p_value < BEYOND_CHANCE
+        """Whether the twin's residuals are of another size than the data's, beyond chance."""
+        return self.is_other_size and self.is_beyond_chance
+
+    def __str__(self) -> str:
+        size = "not close" if self.is_other_size else "close"
+        chance, side = (
+            ("does not explain", "below") if self.is_beyond_chance else ("may explain", "not below")
+        )
+        return (
+            f"On the twin {self.kind.replace('_', ' ')!r} the model's residuals (observed less "
+            f"predicted) are {self.ratio:.2g} times the size of those on your data: {size}, as "
+            f"{1 / UNLIKE:.2g} to {UNLIKE:g} times counts as close. The share of residuals below "
+            f"any value differs by at most {100 * self.distance:.0f} in 100, which chance "
+            f"{chance} (p-value about {self.p_value:.2g}, {side} {BEYOND_CHANCE:g})."
+        )
 
 
 @dataclass(frozen=True)
@@ -119,12 +152,7 @@ class Account:
         """What a reader should worry about."""
         found = []
         if self.biased > MANY_BIASED:
-            found.append(
-                f"At {100 * self.biased:.0f} % of the rows the networks' systematic error exceeds "
-                "chance, and what the method claims, on the simulated twin: no narrow confidence "
-                "interval is honest there, and more members do not help. Longer training, other "
-                "networks or more rows may."
-            )
+            found.append(f"At {100 * self.biased:.0f} % of the rows {SYSTEMATIC}")
         found += [
             f"The twin {each.kind!r} does not resemble the data: the model's residuals are "
             f"{each.ratio:.2g} times as large on it. Calibrated widths are doubtful; compare with "
@@ -133,6 +161,48 @@ class Account:
             if each.is_doubtful
         ]
         return tuple(found)
+
+    @property
+    def advice(self) -> str:
+        """What to do with the confidence intervals, in a few words: `USE`, `CARE` or `AVOID`."""
+        if not self.resemblances or any(each.is_doubtful for each in self.resemblances):
+            return AVOID
+        return CARE if self._cautions() else USE
+
+    @property
+    def verdict(self) -> str:
+        """Whether to trust the confidence intervals, and what that rests on."""
+        if not self.resemblances:
+            return f"{AVOID}: nothing is known of how well the simulated twins resemble your data."
+        reasons = {
+            USE: "the model errs on simulated twins much as it does on your data, so far as its "
+            "residuals can tell",
+            CARE: " and ".join(self._cautions()),
+            AVOID: "the model does not err on simulated twins as it does on your data, so the "
+            "widths found there may be wrong here",
+        }
+        told = f"{self.advice}: {reasons[self.advice]}."
+        return " ".join([told, *map(str, self.resemblances)])
+
+    def _cautions(self) -> list[str]:
+        """What calls for care, though not for a rejection."""
+        found = []
+        if any(each.is_other_size and not each.is_beyond_chance for each in self.resemblances):
+            found.append(
+                "the model's residuals have another size on a twin than on your data, and these "
+                "rows are too few to tell whether that is chance"
+            )
+        if any(each.is_beyond_chance and not each.is_other_size for each in self.resemblances):
+            found.append(
+                "the model's residuals are about as large on simulated twins as on your data, but "
+                "of a different shape"
+            )
+        if self.biased > MANY_BIASED:
+            found.append(
+                f"at {100 * self.biased:.0f} % of the rows the networks err systematically, where "
+                "the widths hang on the twins most"
+            )
+        return found
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each kind of twin: its held-out error, and how well it resembles the data."""
@@ -152,13 +222,14 @@ class Account:
         )
         lines = [f"Calibrated on {twins}."]
         lines += [
-            f"{100 * level:g} % confidence intervals are {middle:.2g} times as wide as the "
-            f"method's own (at nine of ten rows {low:.2g} to {high:.2g} times)."
+            f"{100 * level:g} % confidence intervals are {middle:.2g} times as wide as before "
+            f"calibration (at nine of ten rows {low:.2g} to {high:.2g} times)."
             for level, (low, middle, high) in self.widening.items()
         ]
         lines.append(
-            f"A row's factor is known to about {100 * self.factor_error:.0f} %. At "
-            f"{100 * self.biased:.0f} % of {self.n_rows} rows the systematic error exceeds chance."
+            f"From so many simulations a row's width is known to about ± "
+            f"{100 * self.factor_error:.0f} %. At {100 * self.biased:.0f} % of {self.n_rows} rows "
+            "the systematic error exceeds chance."
         )
         return "\n".join([*lines, *(f"Warning: {each}" for each in self.warnings)])
 

@@ -29,6 +29,17 @@
   }
 })();
 
+// Tables that are wider than their place say so: not every screen shows a scroll bar.
+(() => {
+  function mark() {
+    for (const box of document.querySelectorAll(".scroll")) {
+      box.parentElement.classList.toggle("wide", box.scrollWidth > box.clientWidth);
+    }
+  }
+  mark();
+  window.addEventListener("resize", mark);
+})();
+
 // Brushes: a figure leaves of its table the rows whose first cell is a key inside its brushes.
 const brushes = (() => {
   const kept = new Map(); // table -> brush -> keys inside it
@@ -92,6 +103,7 @@ const brushes = (() => {
 // Figures: drawn as wide as the page allows, and again when that changes.
 (() => {
   const NARROWEST_PANEL = 120; // pixels; below it, axis labels run into each other
+  const LEGEND_INDENT = 80; // pixels of the axis and the symbol to the left of a legend's label
   const look = JSON.parse(document.getElementById("look").textContent);
   const views = new Map();
 
@@ -110,6 +122,7 @@ const brushes = (() => {
   async function embedded(box, specification, width) {
     const config = structuredClone(look);
     config.legend.columns = Math.max(1, Math.floor(width / 230));
+    config.legend.labelLimit = Math.min(config.legend.labelLimit, width - LEGEND_INDENT);
     views.get(box)?.finalize();
     const result = await vegaEmbed(box, specification, {
       mode: "vega-lite",

@@ -23,7 +23,7 @@ class Description:
         settings: the constructor's arguments, and what a fit chose.
         calibrated_on: rows that its prediction intervals were calibrated on; 0 for none.
         honesty: what the calibration of its confidence intervals on simulated twins found, as
-            `Account.to_json` has it, or None where they are the method's own.
+            `Account.to_json` has it, or None where they are not calibrated.
         judged: accuracy on the rows that were set aside.
         notes: what happened when it was fitted.
         warnings: what the reader should worry about.
@@ -55,7 +55,7 @@ class Description:
             "fitted to": self.file or "data in Python",
             "rows": ", ".join(f"{n:,} {what}" for what, n in rows.items()),
             "prediction intervals": self._prediction_intervals(),
-            "confidence intervals": self._twins() or "the method's own, not calibrated",
+            "confidence intervals": self._twins() or "not calibrated",
             **{name: _short(value) for name, value in self.settings.items()},
         }
         return {name: fact for name, fact in facts.items() if fact}
@@ -125,18 +125,19 @@ def sentences(account: "Account | None") -> list[str]:
     if account is None:
         return []
     twins = " and ".join(
-        f"{each.n_simulations} of {each.kind.replace('_', ' ')}, with residuals {each.ratio:.2g} "
-        "times the data's"
+        f"{each.n_simulations} like the function {each.kind.replace('_', ' ')!r}, with residuals "
+        f"{each.ratio:.2g} times the size of the data's"
         for each in account.resemblances
     )
+    known = f"known to about ± {100 * account.factor_error:.0f} %"
     told = [
         f"Confidence intervals are calibrated on simulated twins of the training rows: {twins}.",
         *(
-            f"At {100 * level:g} % they are {middle:.2g} times as wide as the method's own in the "
-            f"typical row, and {low:.2g} to {high:.2g} times in nine rows of ten."
+            f"At {100 * level:g} % they are {middle:.2g} times as wide as before calibration in "
+            f"the typical row, and {low:.2g} to {high:.2g} times in nine rows of ten."
             for level, (low, middle, high) in account.widening.items()
         ),
-        f"How many times as wide is known to about {100 * account.factor_error:.0f} % of it.",
+        f"From so many simulations the width in a typical row is {known}.",
     ]
     if account.biased <= MANY_BIASED:  # else it is a warning
         few = f"At {100 * account.biased:.0f} % of the rows the systematic error exceeds chance."

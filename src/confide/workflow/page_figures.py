@@ -40,6 +40,12 @@ OBSERVED, OBSERVED_TRAINED = "observed", "observed, trained on"
 NOVELTY_BINS = 20
 # Pixels of a bar among others that it may lie upon.
 THIN_BAR = 1.2
+# Of a prediction interval's bar, that of the confidence interval upon it.
+INNER_BAR = 0.55
+# Areas of observed values' marks, in square pixels: where a row has a place of its own, and not.
+DOT, SMALL_DOT = 34, 18
+# Pixels that a strip's name has for certain: panels of the page are no narrower than this.
+NARROWEST_PANEL, CHARACTER = 120, 8
 # Digits of what is drawn; more would only fill the page.
 DIGITS = 6
 
@@ -56,7 +62,13 @@ def sorted_predictions(rows: Rows) -> "alt.TopLevelMixin":
         axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6, format="d"),
     )
     layers = _interval_layers(
-        alt, rows, frame, horizontal, row_tooltips(alt, rows), brush(), _bar_width(len(frame))
+        alt,
+        rows,
+        frame,
+        horizontal,
+        row_tooltips(alt, rows),
+        brush(),
+        (_bar_width(len(frame)), DOT),
     )
     chart = alt.layer(*layers)
     return chart.properties(width=WIDTH, height=HEIGHT, autosize=fitted_width(alt))
@@ -73,7 +85,8 @@ def predictions_by_feature(rows: Rows) -> "alt.TopLevelMixin":
             alt.Tooltip(f"t{i}:N", title=f"feature: {feature.name}"),
             *row_tooltips(alt, rows),
         ]
-        layers = _interval_layers(alt, rows, frame, horizontal, tooltips, brush(i), THIN_BAR)
+        sizes = (THIN_BAR, SMALL_DOT)
+        layers = _interval_layers(alt, rows, frame, horizontal, tooltips, brush(i), sizes)
         panels.append(alt.layer(*layers).properties(width=WIDTH // 2, height=200))
     return alt.concat(*panels, columns=2).resolve_scale(color="shared")
 
@@ -264,9 +277,12 @@ def _interval_layers(
     x: Any,
     tooltip: list[Any],
     brushed: Any,
-    bar_width: float,
+    sizes: tuple[float, float],
 ) -> list[Any]:
-    """Bars of both intervals, points of predictions and observations, and the brush."""
+    """Bars of both intervals, points of predictions and observations, and the brush.
+
+    The sizes are a bar's width and an observation's area.
+    """
     inputs = rows.inputs
     level = level_text(inputs.level)
     confidence = confidence_label(rows)
@@ -297,16 +313,16 @@ def _interval_layers(
             x=x, tooltip=tooltip, color=alt.Color("mark:N", title=None, scale=scale)
         )
 
-    bar = {"clip": True, "strokeWidth": bar_width}
+    bar_width, dot = sizes
     layers = [
         layer(f"{level} prediction interval")
-        .mark_rule(opacity=0.4, **bar)
+        .mark_rule(opacity=0.5, strokeWidth=bar_width, clip=True)
         .encode(y=vertical("prediction_low"), y2="prediction_high:Q")
     ]
     if rows.confidence_interval is not None:
         layers.append(
             layer(confidence)
-            .mark_rule(opacity=1, **bar)
+            .mark_rule(opacity=1, strokeWidth=INNER_BAR * bar_width, clip=True)
             .encode(y=vertical("confidence_low"), y2="confidence_high:Q")
         )
     layers.append(
@@ -318,9 +334,20 @@ def _interval_layers(
     layers += [
         layer(name)
         .transform_filter(f"isValid(datum.observed) && datum.kind == '{name}'")
-        .mark_point(filled=name == OBSERVED, size=14, strokeWidth=1, opacity=0.9, clip=True)
+        .mark_point(
+            shape=shape,
+            filled=True,
+            size=size,
+            stroke=INK,  # an outline: these are what must be found upon the bars
+            strokeWidth=size / 60,
+            opacity=1,
+            clip=True,
+        )
         .encode(y=vertical("observed"))
-        for name in (OBSERVED, OBSERVED_TRAINED)
+        for name, shape, size in (
+            (OBSERVED_TRAINED, "diamond", 0.7 * dot),
+            (OBSERVED, "circle", dot),
+        )
         if name in names
     ]
     return layers
@@ -328,7 +355,7 @@ def _interval_layers(
 
 def confidence_label(rows: Rows) -> str:
     """What the legend calls confidence intervals."""
-    calibrated = ", calibrated on twins" if rows.confidence_is_calibrated else ""
+    calibrated = ", calibrated" if rows.confidence_is_calibrated else ""
     return f"{level_text(rows.inputs.level)} confidence interval{calibrated}"
 
 
@@ -343,7 +370,7 @@ def row_tooltips(alt: Any, rows: Rows) -> list[Any]:
     if rows.confidence_interval is not None:
         found.append(alt.Tooltip("confidence_text:N", title=f"{level} confidence interval"))
     if rows.own_confidence_interval is not None:
-        found.append(alt.Tooltip("own_text:N", title="the method's own"))
+        found.append(alt.Tooltip("own_text:N", title="before calibration"))
     if rows.inputs.y is not None:
         found.append(alt.Tooltip("observed_text:N", title="observed"))
     if rows.inputs.prediction.novelty is not None:
@@ -365,8 +392,7 @@ def feature_axis(
         axis = alt.Axis(
             values=list(range(len(names))),
             labelExpr=f"{labels}[datum.value]",
-            labelAngle=-35,
-            labelAlign="right",
+            **_label_angle(names),
             labelLimit=95,
             labelOverlap=False,
             ticks=False,
@@ -409,6 +435,13 @@ def _domain(rows: Rows) -> tuple[float, float]:
 def _bar_width(n: int) -> float:
     """Pixels: bars of few rows are thick, those of many touch."""
     return float(np.clip(600 / n, 1.5, 8))
+
+
+def _label_angle(names: list[str]) -> dict[str, Any]:
+    """Names of strips are turned only where they might run into each other."""
+    if CHARACTER * max(map(len, names), default=0) * len(names) <= NARROWEST_PANEL:
+        return {"labelAngle": 0, "labelAlign": "center"}
+    return {"labelAngle": -35, "labelAlign": "right"}
 
 
 def rounded(values: Any) -> list[float | None]:

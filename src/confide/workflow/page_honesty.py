@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confide.honest.account import BEYOND_CHANCE, SYSTEMATIC, UNLIKE
 from confide.report import Column, Figure, Part, Table
 from confide.workflow import page_honesty_figures as figures
 from confide.workflow.page_rows import ROWS, Rows
-from confide.workflow.page_text import level_text, percent
+from confide.workflow.page_text import level_text, literal, percent
+from confide.workflow.page_words import narrower_words, warning_item
 
 if TYPE_CHECKING:
     from confide.honest import Account
@@ -24,24 +26,37 @@ IDEA = (
 
 def honesty(rows: Rows) -> Iterator[Part]:
     """The section on confidence intervals that were calibrated on simulated twins."""
-    yield IDEA
     account = rows.inputs.account
+    if account is not None:
+        advice, reasons = account.verdict.split(":", 1)
+        yield f"**{advice}:** {literal(reasons, 4000)}"
+    if warnings := list(_warnings(rows, account)):
+        yield "\n".join(map(warning_item, warnings))
+    yield IDEA
     if account is not None:
         yield _twins(account)
     yield _widening(rows, account)
     yield _how_sure(rows, account)
     caption = (
-        f"How many times as wide as the method's own each {level_text(rows.inputs.level)} "
+        f"How many times as wide as before calibration each {level_text(rows.inputs.level)} "
         "confidence interval became, with bars of one standard error: so many simulations tell it "
         "no better. On the dashed line nothing changed. Drag sideways to brush rows."
     )
     yield Figure("widening", caption, figures.sorted_widening(rows), ROWS)
     if rows.widening_features:
         caption = (
-            "The same by the features that it goes with most: where the method's own confidence "
-            "intervals were too narrow. Drag sideways to brush rows."
+            "The same by the features that it goes with most: where confidence intervals "
+            "were too narrow before. Drag sideways to brush rows."
         )
         yield Figure("widening-by-feature", caption, figures.widening_by_feature(rows), ROWS)
+
+
+def _warnings(rows: Rows, account: "Account | None") -> Iterator[str]:
+    """What to beware of, in Markdown."""
+    if account is not None:
+        yield from (literal(text, 1000) for text in account.warnings)
+    if (narrower := narrower_words(rows)) is not None:
+        yield narrower
 
 
 def _twins(account: "Account") -> Table:
@@ -56,13 +71,28 @@ def _twins(account: "Account") -> Table:
     ]
     columns = [
         Column("kind", "twin"),
-        Column("rmse", "held-out RMSE", ".4g", help="root mean squared error on held-out rows"),
-        Column("behind", "behind the best", ".2g", help="in standard errors of the difference"),
-        Column("used", help="those at most one standard error behind the best"),
+        Column("rmse", "held-out RMSE", ".4g", help="typical error on held-out rows"),
         Column(
-            "ratio", "residuals, times the data's", ".2g", help="near 1 where it resembles them"
+            "behind",
+            "behind the best",
+            ".2g",
+            help="how much worse than the best, in standard errors: up to 1 may be chance",
         ),
-        Column("p_value", "p-value", ".2g", help="small where its residuals have another law"),
+        Column("used", help="data were simulated from those at most 1 behind the best"),
+        Column(
+            "ratio",
+            "residuals, times the data's",
+            ".2g",
+            help="size of the model's residuals on the twin over that on your data: 1 is alike, "
+            f"beyond {1 / UNLIKE:.2g} to {UNLIKE:g} is not",
+        ),
+        Column(
+            "p_value",
+            "p-value",
+            ".2g",
+            help="how often chance alone makes residuals as different as this: below "
+            f"{BEYOND_CHANCE:g} it is not put down to chance",
+        ),
     ]
     caption = (
         "Functions that resemble the training data: those that predict held-out rows as well as "
@@ -89,7 +119,7 @@ def _widening(rows: Rows, account: "Account | None") -> Table:
         Column("middle", "typical", ".2g"),
         Column("high", "5 % are above", ".2g"),
     ]
-    caption = "How many times as wide as the method's own confidence intervals became."
+    caption = "How many times as wide as before calibration confidence intervals became."
     return Table("widening", caption, pd.DataFrame(found, columns=names), columns)
 
 
@@ -105,8 +135,6 @@ def _how_sure(rows: Rows, account: "Account | None") -> str:
     if account is not None:
         biased += f" ({percent(account.biased)} of {account.n_rows:,} trained on)"
     return (
-        f"At {biased} the networks' systematic error exceeds chance, and what the method claims: "
-        "no narrow confidence interval is honest there, and more members do not help. How many "
-        f"times as wide is known to about {percent(float(np.median(simulated.factor_error)))} of "
-        "it in the typical row."
+        f"At {biased} {SYSTEMATIC} From {simulated.n_simulations} simulations the width in a "
+        f"typical row is known to about ± {percent(float(np.median(simulated.factor_error)))}."
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BLUE, VERMILION, *_ = COLOURS
 WITHIN, BIASED = "systematic error within chance", "systematic error exceeds chance"
-TITLE, SHORT_TITLE = "times as wide as the method's own", "times as wide"
+TITLE, SHORT_TITLE = "times as wide as before", "times as wide"
 # Marks of the logarithmic axis.
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
@@ -65,7 +65,11 @@ def _frame(rows: Rows) -> "pd.DataFrame":
     frame["low"], frame["high"] = rounded(times / (1 + error)), rounded(times * (1 + error))
     frame["category"] = np.where(simulated.is_biased[drawn], BIASED, WITHIN)
     frame["bias_text"] = [number(v, rows.number_format) for v in simulated.bias[drawn]]
-    return frame[np.isfinite(times) & (times > 0)].reset_index(drop=True)
+    # The few that are biased are drawn last, upon the others.
+    frame = frame[np.isfinite(times) & (times > 0)]
+    return frame.sort_values(
+        "category", key=lambda category: category == BIASED, kind="stable", ignore_index=True
+    )
 
 
 def _layers(
@@ -98,14 +102,19 @@ def _layers(
     looks = {WITHIN: (BLUE, "circle"), BIASED: (VERMILION, "triangle-up")}
     colour = alt.Scale(domain=domain, range=[looks[name][0] for name in domain])
     shape = alt.Scale(domain=domain, range=[looks[name][1] for name in domain])
-    base = alt.Chart(frame).encode(x=x, color=alt.Color("category:N", title=None, scale=colour))
-    bars = base.mark_rule(strokeWidth=1, opacity=0.35, clip=True).encode(
+    base = alt.Chart(frame).encode(x=x)
+    # Of the page's ink: a faint colour would vanish on dark.
+    bars = base.mark_rule(strokeWidth=1, opacity=0.3, color=INK, clip=True).encode(
         y=vertical("low"), y2="high:Q"
     )
+    is_biased = f"datum.category == '{BIASED}'"
     points = (
-        base.mark_point(filled=True, size=26, opacity=0.9, clip=True)
+        base.mark_point(filled=True, stroke=INK, opacity=0.9, clip=True)
         .encode(
             y=vertical("times"),
+            color=alt.Color("category:N", title=None, scale=colour),
+            size=alt.condition(is_biased, alt.value(90), alt.value(26)),
+            strokeWidth=alt.condition(is_biased, alt.value(0.8), alt.value(0)),
             shape=alt.Shape("category:N", title=None, scale=shape),
             tooltip=[
                 *tooltips,
@@ -116,4 +125,4 @@ def _layers(
         )
         .add_params(brushed)
     )
-    return [line, bars, points]
+    return [bars, line, points]

@@ -87,7 +87,8 @@ def coverage_frame(inputs: PageInputs, levels: tuple[float, ...]) -> "pd.DataFra
             _coverage(inputs, prediction, rows, name, levels),
             _coverage(inputs, raw, unseen, RAW, levels),
         ]
-    return pd.concat(parts, ignore_index=True)
+    # One without rows would make objects of the others' numbers, which tables show as text.
+    return pd.concat([each for each in parts if len(each)] or parts, ignore_index=True)
 
 
 def table_levels(inputs: PageInputs) -> tuple[float, ...]:

@@ -27,7 +27,7 @@ MOST_FEATURES = 6
 # The same for where confidence intervals became wider.
 MOST_WIDENING_FEATURES = 4
 # Whose confidence intervals are shown.
-CALIBRATED, OWN = "calibrated on simulated twins of the training data", "the method's own"
+CALIBRATED, OWN = "calibrated on simulated twins of the training data", "not calibrated"
 # What is behind each source of uncertainty.
 MEANINGS = {
     "aleatoric": "scatter of the target that these features do not explain, or that the networks "
@@ -196,8 +196,8 @@ class Rows:
             for i, end in enumerate(("lower", "upper")):
                 add(f"{kind}_{end}", f"{kind} {end}", interval[:, i], meaning=meaning)
         if self.widening is not None:
-            meaning = "width of the confidence interval over that of the method's own"
-            add("widening", "confidence, times own", self.widening, ".2g", meaning)
+            meaning = "width of the confidence interval over its width before calibration"
+            add("widening", "confidence, times as wide", self.widening, ".2g", meaning)
         if inputs.prediction.novelty is not None:
             meaning = "small where the row is unlike the training data"
             add("novelty_p", "novelty p", inputs.prediction.novelty, ".3g", meaning)

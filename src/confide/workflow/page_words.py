@@ -35,7 +35,7 @@ NOT_SEEN_ON_DATA = (
     "Whether *confidence* intervals hold the true function cannot be seen on any data, as nobody "
     "observes that function; "
 )
-# How they stand to it, for confidence intervals that are the method's own, and calibrated ones.
+# How they stand to it, for confidence intervals that are not calibrated, and those that are.
 SIMULATED = (
     "`confide check` simulates it on data like these, and `confide fit --honest` calibrates them "
     "so."
@@ -68,10 +68,14 @@ def summary(rows: Rows, scores: "list[Score]", coverage: "pd.DataFrame") -> str:
         ("Where the uncertainty comes from", source_words(rows)),
         ("When not to trust it", novelty_words(rows)),
     ]
-    lines = [f"- **{head}.** {text}" for head, text in items]
-    own = [f"- **Warning.** {text}" for text in _warnings(rows, scores)]
-    warnings = [f"- **Warning.** {literal(text, 1000)}" for text in rows.inputs.warnings]
-    return "\n".join([*lines, *own, *warnings])
+    what, *others = (f"- **{head}.** {text}" for head, text in items)
+    warnings = [*_warnings(rows, scores), *(literal(text, 1000) for text in rows.inputs.warnings)]
+    return "\n".join([what, *map(warning_item, warnings), *others])
+
+
+def warning_item(text: str) -> str:
+    """A warning, as an item of a list in Markdown."""
+    return f"- **Warning.** {text}"
 
 
 def accuracy_words(rows: Rows, scores: "list[Score]") -> str:
@@ -179,19 +183,27 @@ def _warnings(rows: Rows, scores: "list[Score]") -> Iterator[str]:
             "The model is worse than predicting the mean of the target on rows it has not seen: do "
             "not use it."
         )
+    if (narrower := narrower_words(rows)) is not None:
+        yield narrower
+
+
+def narrower_words(rows: Rows) -> str | None:
+    """What to do where prediction intervals are narrower than confidence intervals, if many are."""
     narrower = rows.prediction_is_narrower
-    if rows.inputs.prediction.is_calibrated("prediction") and narrower > MOST_NARROWER:
-        because = (
-            "prediction intervals are calibrated on average over rows, confidence intervals row by "
-            "row on simulated twins"
-            if rows.confidence_is_calibrated
-            else "calibration holds on average over rows, and confidence intervals are not "
-            "calibrated"
-        )
-        yield (
-            f"In {percent(narrower)} of rows the calibrated prediction interval is narrower than "
-            f"the confidence interval, and both cannot be right there: {because}."
-        )
+    if not rows.inputs.prediction.is_calibrated("prediction") or narrower <= MOST_NARROWER:
+        return None
+    because = (
+        "At these rows take the confidence interval for both: it is calibrated row by row, on "
+        "simulated twins, and prediction intervals only on average over rows"
+        if rows.confidence_is_calibrated
+        else "At these rows take the wider one, the confidence interval, for both, to be safe: "
+        "prediction intervals are calibrated on average over rows only, and confidence intervals "
+        "are not calibrated"
+    )
+    return (
+        f"In {percent(narrower)} of rows the calibrated prediction interval is narrower than the "
+        f"confidence interval, and both cannot be right there. {because}."
+    )
 
 
 def _honesty(rows: Rows) -> Iterator[tuple[str, str]]:
@@ -206,11 +218,13 @@ def widening_words(rows: Rows) -> str | None:
         return None
     middle = number(float(np.nanmedian(widening)), ".2g")
     low, high = (number(float(v), ".2g") for v in np.nanquantile(widening, [0.05, 0.95]))
+    account = rows.inputs.account
+    advice = "" if account is None else f" Verdict: {account.advice.lower()}."
     return (
         f"They are calibrated on {simulated.n_simulations} simulated twins of the training data, "
-        f"which makes them {middle} times as wide as the method's own in the typical row, and "
-        f"{low} to {high} times in nine of ten. They are as honest as the twins resemble the true "
-        "function."
+        f"which makes them {middle} times as wide as before in the typical row, and {low} to "
+        f"{high} times in nine of ten. They are as honest as the twins resemble the true "
+        f"function.{advice}"
     )
 
 
@@ -238,7 +252,7 @@ def _what(rows: Rows) -> str:
     text += f", and the confidence interval, for the true function, {narrow}"
     if (own := rows.own_confidence_interval) is not None:
         claimed = number(float(np.median(np.diff(own))), shape)
-        text += f" (calibrated on simulated twins; by the method's own account {claimed})"
+        text += f" (calibrated on simulated twins; {claimed} before that)"
     return f"{text}."
 
 
