@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from peer_loops import PEERS
+from speed.arguments import positive
 from speed.measure import say
 from speed.notes import notes
 from speed.picture import save_picture
@@ -143,7 +144,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         default=sorted(PEERS),
         help="who to compare with (default: all; no name: nobody)",
     )
-    parser.add_argument("--repeats", type=_positive, help="warm fits and cold processes of each")
+    parser.add_argument("--repeats", type=positive, help="warm fits and cold processes of each")
     parser.add_argument("--whole", action="store_true", help="all epochs of slow peers, too")
     parser.add_argument("-o", "--output", type=Path, help="also write the tables to a file")
     parser.add_argument("--json", type=Path, help="also write all numbers to a file")
@@ -161,13 +162,6 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         if path is not None and not path.absolute().parent.is_dir():
             parser.error(f"{path}: there is no folder {path.absolute().parent}; make it first")
     return arguments
-
-
-def _positive(word: str) -> int:
-    number = int(word)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
-    return number
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from comparison.data import DATA
 from comparison.run import Plan, run
 from comparison.store import Store
 from comparison.tables import document_of, markdown_of
+from speed.arguments import positive
 from speed.measure import say
 
 from confide.report import Document, to_svg, write_document
@@ -90,7 +91,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         help=f"these alone, of {', '.join(CONTENDERS)}",
     )  # fmt: skip
     parser.add_argument(
-        "--repeats", type=_positive, help="of every data set (default: 5, or 3 of long tables)"
+        "--repeats", type=positive, help="of every data set (default: 5, or 3 of long tables)"
     )
     parser.add_argument(
         "--store", type=Path, default=Path("runs/peers.jsonl"),
@@ -110,13 +111,6 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         # Better now than after an hour.
         parser.error(f"{arguments.output}: there is no such folder; make it first")
     return arguments
-
-
-def _positive(word: str) -> int:
-    number = int(word)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
-    return number
 
 
 if __name__ == "__main__":
