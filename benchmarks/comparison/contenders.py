@@ -23,7 +23,8 @@ class Contender:
         settings: what is not the library's default, in a sentence. It is part of a cell's
             identity: change it with the adapter, and the cells are run anew.
         confidence: what its confidence interval for the true function is, or "" if it has none.
-        compiled: whether a first fit compiles programs that later ones in the process use again.
+        compiled: whether a first fit compiles programs that later ones in the process use again;
+            None where it does, and a second one would take too long to be timed.
         environment: variables of its process.
     """
 
@@ -32,7 +33,7 @@ class Contender:
     package: str
     settings: str
     confidence: str = ""
-    compiled: bool = False
+    compiled: bool | None = False
     environment: Mapping[str, str] = field(default_factory=lambda: NONE)
 
     @property
@@ -82,7 +83,7 @@ CONTENDERS: Mapping[str, Contender] = {
         "mapie_cross:network",
         "mapie",
         "CrossConformalRegressor, five folds, around scikit-learn's MLPRegressor with confide's "
-        "layers (40, 30, 20), batches of 32 and 80 epochs; inputs and target standardised.",
+        "layers (40, 30, 20), batches of 32 and all of 80 epochs; inputs and target standardised.",
     ),
     "mapie-boosting": Contender(
         "MAPIE CV+, boosting",
@@ -103,10 +104,11 @@ CONTENDERS: Mapping[str, Contender] = {
         "sklearn-contrib-bde",
         "bayesian_ensemble:fit",
         "sklearn-contrib-bde",
-        "BdeRegressor as in its manual's example (hidden layers 16 and 16, 200 epochs, patience "
-        "10), with 4 members, 1000 warm-up steps and 400 samples instead of 8, 5000 and 2000; "
-        "inputs and target standardised; a JAX device for each of two cores.",
+        "BdeRegressor as in its manual's example (8 members, hidden layers 16 and 16, 200 epochs, "
+        "patience 10, 5000 warm-up steps, 2000 samples); inputs and target standardised; a JAX "
+        "device for each of two cores. A second fit in the same process was not timed.",
         "credible interval: quantiles of the sampled networks' means",
+        compiled=None,
         environment={
             "XLA_FLAGS": f"--xla_force_host_platform_device_count={min(2, os.cpu_count() or 1)}"
         },
@@ -116,8 +118,8 @@ CONTENDERS: Mapping[str, Contender] = {
         "gaussian_process:fit",
         "scikit-learn",
         "scikit-learn's GaussianProcessRegressor, squared-exponential kernel with a length scale "
-        "for each feature plus constant noise; inputs and target standardised; at most 600 "
-        "training rows, drawn at random.",
+        "for each feature, which start at the root of their number, plus constant noise; inputs "
+        "and target standardised.",
         "credible interval: posterior of the function",
     ),
     "skpro": Contender(

@@ -12,11 +12,17 @@ from sklearn.preprocessing import StandardScaler
 
 from comparison.answers import CENTRAL_LEVELS, Answers, Predict, between_bounds
 
+EPOCHS = 80
+
 
 def network(X: np.ndarray, y: np.ndarray, *, seed: int) -> Predict:
     """Around a network of the size and the schedule of confide's members."""
     mlp = MLPRegressor(
-        hidden_layer_sizes=(40, 30, 20), batch_size=32, max_iter=80, random_state=seed
+        hidden_layer_sizes=(40, 30, 20),
+        batch_size=32,
+        max_iter=EPOCHS,
+        n_iter_no_change=EPOCHS,  # all of them, as confide's
+        random_state=seed,
     )
     scaled = make_pipeline(StandardScaler(), mlp)
     return around(TransformedTargetRegressor(scaled, transformer=StandardScaler()), X, y, seed)
