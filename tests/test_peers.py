@@ -305,6 +305,16 @@ def test_a_difference_is_paired_and_matters_if_chance_would_not_show_it(known):
     assert difference(frame, "yacht", "gp", "bde", "crps") is None
 
 
+@pytest.mark.parametrize(("data", "matters"), [("yacht", False), ("friedman1", True)])
+def test_repeats_of_a_table_share_rows_and_those_of_a_simulation_do_not(known, data, matters):
+    # Differences 2, 3 and 4: t is 3 / sqrt(1 / 3) = 5.2 if they are independent, and
+    # 3 / sqrt(1 / 3 + 1 / 4) = 3.9 with a quarter as many test rows as training rows; 4.3 counts.
+    for repeat in range(3):
+        known[cell("bde", data, repeat)] = line(1.0, held="1110")
+        known[cell("ngboost", data, repeat)] = line(3.0 + repeat)
+    assert difference(frame_of(known), data, "ngboost", "bde", "crps").matters is matters
+
+
 def test_the_report_shows_ratios_marks_and_what_is_not_there(known):
     text = markdown_of(document_of(known, ["quantile-forest: not installed"]))
     # 0.111 / 0.21 and 0.411 / 0.21, both clear of chance.
@@ -361,12 +371,12 @@ def test_nothing_finished_is_an_error():
 
 def test_the_choice_follows_the_numbers(known):
     ours, theirs = choice(frame_of(known))
-    assert "row by row confide BDE is nearest to the level: at 80 % and 95 %" in ours
-    assert "it is held by confide BDE 67 % and 67 %" in ours
-    assert "your data are like boston, where one of its ensembles has a lower CRPS" in ours
-    assert "on yacht some peer has a lower CRPS than all of its ensembles" in ours
-    assert "your data are like yacht, where its CRPS is lower than that of all" in theirs
-    assert "on boston one of confide's ensembles has a lower CRPS" in theirs
+    assert "row by row confide BDE is nearest to the level: Brier score and mean coverage" in ours
+    assert "at 80 %, over the truths, are confide BDE 0.157 and 67 %" in ours
+    assert "your data are like boston, where confide BDE has a lower CRPS than every peer" in ours
+    assert "on yacht some peer has a lower CRPS than confide BDE" in ours
+    assert "your data are like yacht, where its CRPS is lower than BDE's" in theirs
+    assert "on boston BDE's CRPS is lower" in theirs
     assert "it has no confidence interval" in theirs
     assert "or when time of a first fit counts (0.25 times BDE's)" in theirs
     assert "memory" not in theirs
@@ -377,7 +387,7 @@ def test_a_peer_for_which_nothing_speaks_is_said_to_be_so(known):
         for data in ("yacht", "boston"):
             known[cell("ngboost", data, repeat)] = line(0.4 + 0.011 * repeat, fit=2.0, picp=0.5)
     ours, theirs = choice(frame_of(known))
-    assert theirs.startswith("**NGBoost**: no measure here speaks for it. But on boston, yacht one")
+    assert theirs.startswith("**NGBoost**: no measure here speaks for it. But on boston, yacht BDE")
     assert "not when time of a first fit counts (2 times BDE's)" in theirs
     assert "confide BDE are off by 0.0 points" in ours
     assert "NGBoost by 45.0" in ours
@@ -400,11 +410,36 @@ def test_a_peer_whose_confidence_intervals_are_nearer_is_said_to_be_so(known):
         known[cell("gp", "friedman1", repeat)] = line(0.2, held="1111" if repeat else "0111")
         known[cell("gp", "yacht", repeat)] = line(0.3 + 0.011 * repeat)
     ours, _, of_gp = choice(frame_of(known))
-    assert "pointwise coverage is nearer to its level" in of_gp
+    assert "pointwise coverage is nearer to its level than BDE's" in of_gp
     for_it, against_it = ours.split(" But ")
     assert "confidence interval" not in for_it
     assert "Gaussian process is nearest" in against_it
-    assert "held by Gaussian process 92 % and 92 %, confide BDE 67 %" in against_it
+    assert "are Gaussian process 0.007 and 92 %, confide BDE 0.157 and 67 %" in against_it
+
+
+def test_no_peer_is_measured_against_the_best_of_our_variants(known):
+    for repeat in range(3):
+        for data in ("yacht", "boston"):
+            known[cell("bde-auto", data, repeat)] = line(0.05 + 0.01 * repeat, fit=4.0)
+    ours, of_auto, theirs = choice(frame_of(known))
+    assert "your data are like boston, where confide BDE" in ours
+    assert "on yacht some peer has a lower CRPS than confide BDE" in ours
+    assert of_auto.startswith("**Choose confide BDE, auto epochs when** your data are like boston,")
+    assert "not when time of a first fit counts (4 times BDE's)" in of_auto
+    assert "your data are like yacht, where its CRPS is lower than BDE's" in theirs
+
+
+def test_a_second_fit_that_was_not_timed_is_not_made_up(known):
+    known[cell("contrib-bde", "yacht", 0)] = line(0.2, fit=20.0)
+    frame = frame_of(known).set_index(["contender", "data", "repeat"])
+    assert np.isnan(frame.loc[("contrib-bde", "yacht", 0), "fit_again"])
+    assert frame.loc[("ngboost", "yacht", 0), "fit_again"] == 0.25
+    *_, of_bde = choice(frame_of(known))
+    assert "time of a first fit counts (20 times BDE's)" in of_bde
+    assert "running process" not in of_bde
+    assert "| sklearn-contrib-bde | 20.00 | – | 0.100 | – | 5 |" in markdown_of(
+        document_of(known, [])
+    )
 
 
 def test_without_confide_nothing_is_chosen(known):

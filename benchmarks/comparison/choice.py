@@ -1,9 +1,10 @@
 """Who is the right choice when: sentences that the numbers decide.
 
-Written beforehand are the questions, and what confide alone can say: the split of the uncertainty.
-Else confide and each peer are spoken for, and against, by the tables on which one's CRPS is lower
-than that of all of the others by more than chance, by prediction intervals nearer to their level,
-by confidence intervals, and by time and memory.
+Written beforehand are the questions, what confide alone can say (the split of the uncertainty), and
+who is compared with whom: every contender, our own variants too, with one reference, so that no
+peer is measured against the best of several. They are spoken for, and against, by the tables on
+which the CRPS is lower by more than chance, by prediction intervals nearer to their level, by
+confidence intervals, and by time and memory.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,8 +26,9 @@ POINTS = 1.0
 COSTS = {
     "fit": "time of a first fit counts ({} times BDE's)",
     "fit_again": "time of fits in a running process counts ({} times BDE's)",
-    "memory": "memory counts ({} times BDE's)",
+    "memory": "memory beyond the imports counts ({} times BDE's)",
 }
+LABEL = CONTENDERS[REFERENCE].label
 SPLIT = (
     "you want to know how much of the uncertainty is noise, how much comes from finite data and "
     "how much from random training, which no peer tells apart"
@@ -35,15 +37,18 @@ WANTED = "you want a confidence interval for the true function"
 
 
 def choice(frame: pd.DataFrame) -> list[str]:
-    """Markdown paragraphs: confide first, then each peer."""
+    """Markdown paragraphs: confide first, then each of the others."""
     real = frame[[not DATA[name].simulated for name in frame["data"]]]
     there = [name for name in CONTENDERS if name in set(frame["contender"])]
     if REFERENCE not in set(real["contender"]):
-        return [f"Nothing can be said without {CONTENDERS[REFERENCE].label} on one of the tables."]
-    peers = [name for name in there if not CONTENDERS[name].is_confide]
-    ours = [name for name in there if CONTENDERS[name].is_confide]
-    said = [_said("confide", *_of_confide(frame, real, ours, peers))]
-    return [*said, *(_said(CONTENDERS[p].label, *_of_peer(frame, real, p, ours)) for p in peers)]
+        return [f"Nothing can be said without {LABEL} on one of the tables."]
+    others = [name for name in there if name != REFERENCE]
+    peers = [name for name in others if not CONTENDERS[name].is_confide]
+    said = [_said("confide", *_of_confide(frame, real, peers))]
+    return [
+        *said,
+        *(_said(CONTENDERS[each].label, *_of_other(frame, real, each)) for each in others),
+    ]
 
 
 def _said(name: str, reasons: Sequence[str], objections: Sequence[str]) -> str:
@@ -56,8 +61,9 @@ def _said(name: str, reasons: Sequence[str], objections: Sequence[str]) -> str:
 
 
 def _of_confide(
-    frame: pd.DataFrame, real: pd.DataFrame, ours: Sequence[str], peers: Sequence[str]
+    frame: pd.DataFrame, real: pd.DataFrame, peers: Sequence[str]
 ) -> tuple[list[str], list[str]]:
+    """For the library as a whole: what it alone tells, and its reference against all peers."""
     reasons, objections = [SPLIT], []
     if with_one := _with_confidence(frame):
         nearest = CONTENDERS[with_one[0]]
@@ -66,34 +72,30 @@ def _of_confide(
             reasons.append(f"{WANTED}; {said}")
         else:
             objections.append(f"of confidence intervals for the true function, {said}")
-    if won := [data for data in _tables(real) if any(_wins(real, data, o, peers) for o in ours)]:
+    tables = _tables(real)
+    if won := [data for data in tables if _wins(real, data, REFERENCE, peers)]:
         reasons.append(
-            f"your data are like {_names(won)}, where one of its ensembles has a lower CRPS than "
-            "every peer"
+            f"your data are like {_names(won)}, where {LABEL} has a lower CRPS than every peer"
         )
-    reasons += _coverage(real, ours, peers)
-    if lost := [data for data in _tables(real) if any(_wins(real, data, p, ours) for p in peers)]:
-        objections.append(f"on {_names(lost)} some peer has a lower CRPS than all of its ensembles")
+    reasons += _coverage(real, [REFERENCE], peers)
+    if lost := [data for data in tables if any(_wins(real, data, p, [REFERENCE]) for p in peers)]:
+        objections.append(f"on {_names(lost)} some peer has a lower CRPS than {LABEL}")
     return reasons, objections
 
 
-def _of_peer(
-    frame: pd.DataFrame, real: pd.DataFrame, peer: str, ours: Sequence[str]
-) -> tuple[list[str], list[str]]:
+def _of_other(frame: pd.DataFrame, real: pd.DataFrame, name: str) -> tuple[list[str], list[str]]:
+    """For one contender, against the reference."""
     reasons, objections = [], []
-    if won := [data for data in _tables(real) if _wins(real, data, peer, ours)]:
-        reasons.append(
-            f"your data are like {_names(won)}, where its CRPS is lower than that of all of "
-            "confide's ensembles"
-        )
-    if lost := [data for data in _tables(real) if any(_wins(real, data, o, [peer]) for o in ours)]:
-        objections.append(f"on {_names(lost)} one of confide's ensembles has a lower CRPS")
-    reasons += _coverage(real, [peer], ours)
-    reasons += _nearer_confidence(frame, peer, ours)
-    if not CONTENDERS[peer].confidence:
+    if won := [data for data in _tables(real) if _wins(real, data, name, [REFERENCE])]:
+        reasons.append(f"your data are like {_names(won)}, where its CRPS is lower than BDE's")
+    if lost := [data for data in _tables(real) if _wins(real, data, REFERENCE, [name])]:
+        objections.append(f"on {_names(lost)} BDE's CRPS is lower")
+    reasons += _coverage(real, [name], [REFERENCE])
+    reasons += _nearer_confidence(frame, name)
+    if not CONTENDERS[name].confidence:
         objections.append("it has no confidence interval for the true function")
     for cost, words in COSTS.items():
-        ratio = _median_ratio(real, peer, cost)
+        ratio = _median_ratio(real, name, cost)
         if ratio < 1 / CLEARLY:
             reasons.append(words.format(f"{ratio:.2g}"))
         elif ratio > CLEARLY:
@@ -108,22 +110,21 @@ def _with_confidence(frame: pd.DataFrame) -> list[str]:
 
 
 def _covered(frame: pd.DataFrame, contenders: Iterable[str]) -> str:
-    """How often each holds the true function, on average over the truths."""
+    """Each one's Brier score, and how often it holds the true function, over the truths."""
     each = []
     for name in contenders:
-        of_truths = frame[frame["contender"] == name].groupby("data")
-        cover = [of_truths[f"coverage_{100 * level:g}"].mean().mean() for level in LEVELS]
-        each.append(f"{CONTENDERS[name].label} {' and '.join(f'{100 * c:.0f} %' for c in cover)}")
-    levels = " and ".join(f"{100 * level:g} %" for level in LEVELS)
-    return f"at {levels} and on average over the truths it is held by {', '.join(each)}"
+        cover = frame[frame["contender"] == name].groupby("data")["coverage_80"].mean().mean()
+        score = f"{_brier(frame, name):.3f} and {100 * cover:.0f} %"
+        each.append(f"{CONTENDERS[name].label} {score}")
+    return f"Brier score and mean coverage at 80 %, over the truths, are {', '.join(each)}"
 
 
-def _nearer_confidence(frame: pd.DataFrame, peer: str, ours: Iterable[str]) -> list[str]:
-    own, best = _brier(frame, peer), min((_brier(frame, one) for one in ours), default=np.inf)
-    if not own < best < np.inf:
+def _nearer_confidence(frame: pd.DataFrame, name: str) -> list[str]:
+    own, reference = _brier(frame, name), _brier(frame, REFERENCE)
+    if not own < reference < np.inf:
         return []
-    found = f"Brier score at 80 % {own:.3f}, confide's best {best:.3f}"
-    return [f"{WANTED}: pointwise coverage is nearer to its level ({found})"]
+    found = f"Brier score at 80 % {own:.3f}, BDE's {reference:.3f}"
+    return [f"{WANTED}: pointwise coverage is nearer to its level than BDE's ({found})"]
 
 
 def _brier(frame: pd.DataFrame, contender: str) -> float:
@@ -164,7 +165,9 @@ def _wins(real: pd.DataFrame, data: str, one: str, others: Sequence[str]) -> boo
 def _median_ratio(real: pd.DataFrame, contender: str, cost: str) -> float:
     """Of a cost to that of the reference, the median over tables; nan without one in common."""
     of = means(real, [cost]).pivot_table(index="data", columns="contender", values=cost)
-    return float((of[contender] / of[REFERENCE]).median()) if contender in of else np.nan
+    if not {contender, REFERENCE} <= set(of):
+        return np.nan
+    return float((of[contender] / of[REFERENCE]).median())
 
 
 def _tables(frame: pd.DataFrame) -> list[str]:

@@ -98,7 +98,7 @@ def _overview(real: pd.DataFrame) -> list[Table]:
         matter = [each.mean for each in compared if each is not None and each.matters]
         row["better"], row["worse"] = sum(m < 0 for m in matter), sum(m > 0 for m in matter)
         row |= {score: own[score].mean() for score in ("picp_80", "picp_95")}
-        row |= {cost: own[cost].median() for cost in COSTS}
+        row |= {cost: own[cost].median() for cost in COSTS if own[cost].notna().any()}
         rows.append(row)
     label = CONTENDERS[REFERENCE].label
     frame = pd.DataFrame(rows)
@@ -106,8 +106,8 @@ def _overview(real: pd.DataFrame) -> list[Table]:
         Table(
             "overview",
             f"All tables together. Ratios to {label} are geometric means over the tables, below 1 "
-            "is better; a table counts as better or worse in CRPS if a paired t test over repeats "
-            "says so at 5 %.",
+            "is better; a table counts as better or worse in CRPS if a paired t test over repeats, "
+            "which allows for shared rows, says so at 5 %.",
             frame,
             [
                 Column("contender"),
