@@ -417,6 +417,17 @@ def test_a_peer_whose_confidence_intervals_are_nearer_is_said_to_be_so(known):
     assert "are Gaussian process 0.007 and 92 %, confide BDE 0.157 and 67 %" in against_it
 
 
+def test_confidence_intervals_that_are_nearer_by_chance_are_no_reason(known):
+    for repeat, held in enumerate(("1110", "1100", "1111")):  # a row that is held once
+        known[cell("gp", "friedman1", repeat)] = line(0.2, held=held)
+        known[cell("gp", "yacht", repeat)] = line(0.3 + 0.011 * repeat)
+    frame = frame_of(known)
+    scores = [pointwise(frame, "friedman1", name, 0.8).brier for name in ("gp", "bde")]
+    assert scores[0] < scores[1]
+    *_, of_gp = choice(frame)
+    assert "pointwise coverage" not in of_gp
+
+
 def test_no_peer_is_measured_against_the_best_of_our_variants(known):
     for repeat in range(3):
         for data in ("yacht", "boston"):

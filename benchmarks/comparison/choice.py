@@ -7,7 +7,8 @@ which the CRPS is lower by more than chance, by prediction intervals nearer to t
 confidence intervals, and by time and memory.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ import pandas as pd
 from .answers import LEVELS
 from .contenders import CONTENDERS, REFERENCE
 from .data import DATA
-from .summary import difference, means, pointwise
+from .summary import Pointwise, difference, means, pointwise
 
 CLEARLY = 1.5
 """A ratio of times or memory that is worth a word."""
@@ -66,7 +67,7 @@ def _of_confide(
     """For the library as a whole: what it alone tells, and its reference against all peers."""
     reasons, objections = [SPLIT], []
     if with_one := _with_confidence(frame):
-        nearest = CONTENDERS[with_one[0]]
+        nearest = CONTENDERS[next(iter(with_one))]
         said = f"row by row {nearest.label} is nearest to the level: {_covered(frame, with_one)}"
         if nearest.is_confide:
             reasons.append(f"{WANTED}; {said}")
@@ -103,35 +104,41 @@ def _of_other(frame: pd.DataFrame, real: pd.DataFrame, name: str) -> tuple[list[
     return reasons, objections
 
 
-def _with_confidence(frame: pd.DataFrame) -> list[str]:
-    """Those whose confidence intervals were judged, the most honest ones first."""
-    brier = {name: _brier(frame, name) for name in dict.fromkeys(frame["contender"])}
-    return sorted((name for name in brier if brier[name] < np.inf), key=brier.__getitem__)
+def _with_confidence(frame: pd.DataFrame) -> dict[str, float]:
+    """Brier scores of those whose confidence intervals were judged, the most honest ones first."""
+    found = {name: _brier(frame, name) for name in dict.fromkeys(frame["contender"])}
+    scores = {name: score.brier for name, score in found.items() if score is not None}
+    return dict(sorted(scores.items(), key=itemgetter(1)))
 
 
-def _covered(frame: pd.DataFrame, contenders: Iterable[str]) -> str:
+def _covered(frame: pd.DataFrame, scores: Mapping[str, float]) -> str:
     """Each one's Brier score, and how often it holds the true function, over the truths."""
     each = []
-    for name in contenders:
+    for name, score in scores.items():
         cover = frame[frame["contender"] == name].groupby("data")["coverage_80"].mean().mean()
-        score = f"{_brier(frame, name):.3f} and {100 * cover:.0f} %"
-        each.append(f"{CONTENDERS[name].label} {score}")
+        each.append(f"{CONTENDERS[name].label} {score:.3f} and {100 * cover:.0f} %")
     return f"Brier score and mean coverage at 80 %, over the truths, are {', '.join(each)}"
 
 
 def _nearer_confidence(frame: pd.DataFrame, name: str) -> list[str]:
+    """Whether its Brier score is lower than the reference's by two standard errors."""
     own, reference = _brier(frame, name), _brier(frame, REFERENCE)
-    if not own < reference < np.inf:
+    if own is None or reference is None:
         return []
-    found = f"Brier score at 80 % {own:.3f}, BDE's {reference:.3f}"
+    if reference.brier - own.brier <= 2 * np.hypot(own.brier_se, reference.brier_se):
+        return []
+    found = f"Brier score at 80 % {own.brier:.3f}, BDE's {reference.brier:.3f}"
     return [f"{WANTED}: pointwise coverage is nearer to its level than BDE's ({found})"]
 
 
-def _brier(frame: pd.DataFrame, contender: str) -> float:
-    """The mean over truths at 80 %; infinite where there are no confidence intervals."""
+def _brier(frame: pd.DataFrame, contender: str) -> Pointwise | None:
+    """The mean over truths at 80 %; None where there are no confidence intervals."""
     scores = [pointwise(frame, data, contender, LEVELS[0]) for data in _tables(frame)]
-    known = [score.brier for score in scores if score is not None]
-    return float(np.mean(known)) if known else np.inf
+    known = [score for score in scores if score is not None]
+    if not known:
+        return None
+    error = np.sqrt(sum(score.brier_se**2 for score in known)) / len(known)
+    return Pointwise(float(np.mean([score.brier for score in known])), float(error))
 
 
 def _coverage(real: pd.DataFrame, some: Sequence[str], others: Sequence[str]) -> list[str]:
