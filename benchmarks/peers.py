@@ -29,7 +29,7 @@ from confide.report import Document, to_svg, write_document
 
 EXAMPLES = """\
 examples:
-  python benchmarks/peers.py -o results/peers.md                    everything, about an hour
+  python benchmarks/peers.py -o results/peers.md                    everything, about two hours
   python benchmarks/peers.py --sets yacht --repeats 1 --contenders bde ngboost
   python benchmarks/peers.py --report-only --page report/peers      the page, from the store alone
 """
