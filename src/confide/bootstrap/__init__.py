@@ -5,7 +5,6 @@ from confide.bootstrap.algorithm import (
     BootstrappedEnsemble,
     Keys,
     bootstrapped_ensemble,
-    repeat_members,
     simulated_targets,
     train_ensemble,
 )
@@ -15,7 +14,6 @@ __all__ = [
     "BootstrappedEnsemble",
     "Keys",
     "bootstrapped_ensemble",
-    "repeat_members",
     "simulated_targets",
     "train_ensemble",
 ]

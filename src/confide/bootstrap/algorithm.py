@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-import jax
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
-from confide.learners import Learner, Progress, TrainingData
+from confide.learners import Learner, Likelihood, Normal, Plan, Progress, TrainingData
 from confide.randomness import (
     MemberKeys,
     further_keys,
@@ -86,15 +85,23 @@ class BootstrappedEnsemble(Generic[State]):
     location: Float64[np.ndarray, " retrained"]
     scale: Float64[np.ndarray, " retrained"]
 
-    def part(self, members: slice) -> "BootstrappedEnsemble[State]":
-        """Some of the members, with their retrainings."""
-        n_members = len(jax.tree.leaves(self.members)[0])
-        index = np.arange(len(self.location)).reshape(-1, n_members)[:, members].ravel()
+    def part(
+        self, learner: Learner[State], members: slice, n_members: int
+    ) -> "BootstrappedEnsemble[State]":
+        """Some of the members, with their retrainings.
+
+        Args:
+            learner: whose states they are.
+            members: which of them.
+            n_members: how many there are in all.
+        """
+        of_members = np.arange(n_members)[members]
+        of_retrained = np.arange(len(self.location)).reshape(-1, n_members)[:, members].ravel()
         return BootstrappedEnsemble(
-            members=jax.tree.map(lambda leaf: leaf[members], self.members),
-            retrained=jax.tree.map(lambda leaf: leaf[index], self.retrained),
-            location=self.location[index],
-            scale=self.scale[index],
+            members=learner.take(self.members, of_members),
+            retrained=learner.take(self.retrained, of_retrained),
+            location=self.location[of_retrained],
+            scale=self.scale[of_retrained],
         )
 
 
@@ -109,7 +116,8 @@ def train_ensemble(
 ) -> State:
     """A deep ensemble: members that differ in initialisation and order of the data alone."""
     state = learner.init(keys.initialisation, data)
-    return learner.train(keys.training, state, data, targets, epochs, progress=progress)
+    plan = Plan(total=epochs, done=0, epochs=epochs)
+    return learner.train(keys.training, state, data, targets, plan, progress=progress)
 
 
 def bootstrapped_ensemble(
@@ -119,38 +127,52 @@ def bootstrapped_ensemble(
     targets: Float[np.ndarray, "member row"],
     bootstrap: Bootstrap,
     *,
+    noise_variance: Float[np.ndarray, "member row"] | None = None,
     progress: Progress | None = None,
 ) -> BootstrappedEnsemble[State]:
     """Algorithm 1 (`CIalg`), lines 2 to 6, for all members at once.
 
     The members are those of `train_ensemble` to the last bit: a snapshot changes nothing.
+
+    Args:
+        keys: for each member and purpose.
+        learner: what is trained.
+        data: the rows.
+        targets: those of each member.
+        bootstrap: how members are retrained.
+        noise_variance: of each member's noise at the rows, for a learner that predicts a mean
+            alone.
+        progress: called with the number of member-epochs just finished.
     """
-    # Line 3: train, keeping the state (weights and optimiser) at the snapshot.
-    snapshot = train_ensemble(
-        keys, learner, data, targets, bootstrap.snapshot_epoch, progress=progress
+    n_members = len(targets)
+    before, after = bootstrap.snapshot_epoch, bootstrap.repeated_epochs
+    to_snapshot, from_snapshot = (
+        Plan(bootstrap.epochs, done, epochs) for done, epochs in ((0, before), (before, after))
     )
-    epochs = bootstrap.repeated_epochs
-    members = learner.train(keys.training, snapshot, data, targets, epochs, progress=progress)
+    # Line 3: train, keeping the state (weights and optimiser) at the snapshot.
+    start = learner.init(keys.initialisation, data)
+    snapshot = learner.train(keys.training, start, data, targets, to_snapshot, progress=progress)
+    members = learner.train(
+        keys.training, snapshot, data, targets, from_snapshot, progress=progress
+    )
 
     # Line 4: simulate new targets from the members' own predictions.
-    simulated = simulated_targets(
-        keys.simulation,
-        *learner.predict(members, np.asarray(data.X)[: data.n_rows]),
-        bootstrap.n_retrains,
-    )
+    likelihood, outputs = learner.likelihood, learner.predict(members, data.inputs)
+    if noise_variance is not None:
+        likelihood, outputs = Normal(), np.stack([outputs[..., 0], noise_variance], axis=-1)
+    simulated = simulated_targets(keys.simulation, likelihood, outputs, bootstrap.n_retrains)
     location, scale = np.zeros(len(simulated)), np.ones(len(simulated))
     if bootstrap.targets == "restandardised":
         location, scale = simulated.mean(axis=1), simulated.std(axis=1)
         simulated = (simulated - location[:, None]) / scale[:, None]
 
     # Line 5: repeat the last epochs from the snapshot on the new targets.
-    start = snapshot
     if bootstrap.optimiser == "fresh":
-        start = learner.with_fresh_optimiser(snapshot)  # type: ignore[attr-defined]
-    start = repeat_members(start, len(targets), bootstrap.n_retrains)
+        snapshot = learner.with_fresh_optimiser(snapshot, data)
+    again = learner.take(snapshot, np.tile(np.arange(n_members), bootstrap.n_retrains))
     retraining = [further_keys(keys.retraining, b) for b in range(bootstrap.n_retrains)]
     retrained = learner.train(
-        np.concatenate(retraining), start, data, simulated, epochs, progress=progress
+        np.concatenate(retraining), again, data, simulated, from_snapshot, progress=progress
     )
     return BootstrappedEnsemble(
         members, retrained, location.astype(np.float64), scale.astype(np.float64)
@@ -159,24 +181,22 @@ def bootstrapped_ensemble(
 
 def simulated_targets(
     keys: MemberKeys,
-    mean: Float[np.ndarray, "member row"],
-    variance: Float[np.ndarray, "member row"],
+    likelihood: Likelihood,
+    outputs: Float[np.ndarray, "member row output"],
     n_retrains: int,
 ) -> Float[np.ndarray, "retrained row"]:
     r"""New targets $Y_{\mathrm{new}} \sim \mathcal N(\hat f_i(X), \hat\sigma_i^2(X))$, line 4.
 
     Those of member i in retraining b depend on its key and b alone.
+
+    Args:
+        keys: of each member.
+        likelihood: what the outputs mean.
+        outputs: of each member at the training rows.
+        n_retrains: retrainings of each member.
     """
-    n_members, n_rows = mean.shape
+    n_members, n_rows, _ = outputs.shape
     targets = np.empty((n_retrains * n_members, n_rows), np.float32)
     for row, (b, i) in enumerate(np.ndindex(n_retrains, n_members)):
-        generator_from(keys[i], b).standard_normal(out=targets[row], dtype=np.float32)
-        targets[row] *= np.sqrt(variance[i])
-        targets[row] += mean[i]
+        targets[row] = likelihood.sample(generator_from(keys[i], b), outputs[i])
     return targets
-
-
-def repeat_members(state: State, n_members: int, times: int) -> State:
-    """All members, `times` times over."""
-    index = np.tile(np.arange(n_members), times)
-    return jax.tree.map(lambda leaf: leaf[index], state)

@@ -5,16 +5,19 @@ from confide.estimators.files import load
 from confide.estimators.regressors import (
     ESTIMATORS,
     BootstrappedDeepEnsembleRegressor,
+    BootstrappedEnsembleRegressor,
     ConcreteDropoutRegressor,
     DeepEnsembleRegressor,
     NaiveBootstrapRegressor,
     QualityDrivenEnsembleRegressor,
+    register,
 )
 from confide.estimators.training_table import TrainingTable
 
 __all__ = [
     "ESTIMATORS",
     "BootstrappedDeepEnsembleRegressor",
+    "BootstrappedEnsembleRegressor",
     "ConcreteDropoutRegressor",
     "DeepEnsembleRegressor",
     "EnsembleRegressor",
@@ -22,4 +25,5 @@ __all__ = [
     "QualityDrivenEnsembleRegressor",
     "TrainingTable",
     "load",
+    "register",
 ]

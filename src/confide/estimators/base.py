@@ -3,7 +3,7 @@
 import inspect
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from types import ModuleType
@@ -25,7 +25,7 @@ from confide.estimators.validation import (
     refuse_targets_that_cannot_be_learnt,
 )
 from confide.fingerprints import fingerprints, identities
-from confide.learners import Progress
+from confide.learners import Learner, Progress
 from confide.methods.batches import fit_batches
 from confide.methods.epochs import (
     FALLBACK,
@@ -52,12 +52,15 @@ Row = Float64[np.ndarray, " row"]
 class EnsembleRegressor(RegressorMixin, BaseEstimator):
     """Base of the estimators; a subclass names its method and spells out its arguments.
 
-    An argument of the constructor that the method's `Settings` know is passed on to them.
+    An argument of the constructor that the method's `Settings` know is passed on to them, the
+    others to what makes its learner.
     """
 
     method: ClassVar[ModuleType]
     # What a fit leaves beside the networks, or None; model files keep them under these names.
     fitted_: Any
+    parameters_: Mapping[str, Any]
+    """The constructor's arguments as they were at the fit, with the epochs that it had."""
     encoder_: Encoder | None = None
     epochs_: EpochChoice | None = None
     novelty_: Novelty | None = None
@@ -82,14 +85,16 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         """
         settings, checked, key = self.settings(), copy(self), key_from(self.random_state)
         X, y, weight = checked_training_data(checked, X, y, sample_weight)
-        settings = self._with_epochs(checked, settings, key, X, y, weight)
-        total = self.method.member_epochs(settings)
+        learner = self.make_learner(X.shape[1])
+        settings = self._with_epochs(checked, settings, learner, key, X, y, weight)
+        total = self.method.member_epochs(settings, learner)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
             (fitted,) = self.method.fit(
                 [key],
                 X,
                 y[None],
                 settings,
+                learner,
                 sample_weight=weight,
                 progress=progress,
             )
@@ -131,12 +136,13 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         X, _, _ = checked_training_data(checked, X, targets[0], None)
         for y in targets:
             refuse_targets_that_cannot_be_learnt(y)
-        expected = self.method.member_epochs(settings)
+        learner = self.make_learner(X.shape[1])
+        expected = self.method.member_epochs(settings, learner)
         key = key_from(random_states[0])
-        settings = self._with_epochs(checked, settings, key, X, targets[0], None)
-        progress = rescaled(progress, self.method.member_epochs(settings), expected)
+        settings = self._with_epochs(checked, settings, learner, key, X, targets[0], None)
+        progress = rescaled(progress, self.method.member_epochs(settings, learner), expected)
         keys = [key_from(seed) for seed in random_states]
-        fits = fit_batches(self.method, keys, X, targets, settings, progress=progress)
+        fits = fit_batches(self.method, keys, X, targets, settings, learner, progress=progress)
         novelty = None
         for seed, fitted in zip(random_states, fits, strict=True):
             # One for all: the inputs are the same.
@@ -377,6 +383,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
             elif hasattr(self, name):
                 delattr(self, name)
         self.fitted_ = fitted
+        self.parameters_ = {**checked.get_params(deep=False), "max_epochs": self.max_epochs_}
         self.encoder_, self.epochs_, self.novelty_ = checked.encoder_, checked.epochs_, novelty
         # These were of the networks before.
         self.calibration_ = self.confidence_calibration_ = self.training_table_ = None
@@ -392,6 +399,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         self,
         checked: "EnsembleRegressor",
         settings: Any,
+        learner: Learner[Any],
         key: PRNGKeyArray,
         X: Float[np.ndarray, "row feature"],
         y: Float64[np.ndarray, " row"],
@@ -401,10 +409,18 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         checked.epochs_ = None  # that of an earlier fit
         if not is_auto(self.max_epochs):
             return settings
-        title, total = f"Choosing epochs for {type(self).__name__}", search_epochs(settings, len(y))
+        title = f"Choosing epochs for {type(self).__name__}"
+        total = search_epochs(settings, learner, len(y))
         with progress_bar(title, total, shown=self.verbose) as progress:
             checked.epochs_ = choose_epochs(
-                key, X, y, settings, sample_weight=sample_weight, progress=progress
+                key,
+                X,
+                y,
+                self.method,
+                settings,
+                learner,
+                sample_weight=sample_weight,
+                progress=progress,
             )
         return replace(settings, max_epochs=checked.epochs_.epochs)
 
@@ -413,13 +429,25 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
         Epochs that are left to the data are the paper's here, and others after `fit`.
         """
-        known = inspect.signature(self.method.Settings).parameters
-        values = {
-            name: value for name, value in self.get_params(deep=False).items() if name in known
-        }
-        sizes = values["hidden_layer_sizes"]
-        values["hidden_layer_sizes"] = tuple(sizes) if np.iterable(sizes) else (sizes,)
-        if is_auto(self.max_epochs):
-            refuse_auto_epochs_without_likelihood(type(self).__name__, self.method.Settings)
+        values, _ = self._arguments()
+        if is_auto(values.get("max_epochs")):
+            refuse_auto_epochs_without_likelihood(type(self).__name__, self.method)
             values["max_epochs"] = FALLBACK
         return self.method.Settings(**values)
+
+    def make_learner(self, n_features: int) -> Learner[Any]:
+        """What is trained, from the constructor's arguments, checked."""
+        _, others = self._arguments()
+        return self.method.learner(self.settings(), n_features, **others)
+
+    def member_epochs(self, n_features: int) -> int:
+        """How many epochs of one member a fit takes: the scale of its progress."""
+        return int(self.method.member_epochs(self.settings(), self.make_learner(n_features)))
+
+    def _arguments(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The constructor's arguments: those of the method's settings, and those of its learner."""
+        known = inspect.signature(self.method.Settings).parameters
+        given = self.get_params(deep=False)
+        settings = {name: value for name, value in given.items() if name in known}
+        ours = {*known, "random_state", "verbose"}
+        return settings, {name: value for name, value in given.items() if name not in ours}

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,10 @@ from confide.encoding import Encoder
 from confide.errors import ModelFileError
 from confide.estimators.attachment import Attachment
 from confide.estimators.base import EnsembleRegressor
+from confide.estimators.own_parts import OwnParts, is_own, named, probe
 from confide.estimators.regressors import ESTIMATORS
 from confide.estimators.training_table import TrainingTable
+from confide.learners import Learner
 from confide.methods.epochs import AUTO, EpochChoice
 from confide.novelty import Novelty
 from confide.uncertainty import Calibration
@@ -58,10 +60,12 @@ def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -
         "format_version": FORMAT_VERSION,
         "confide_version": version("confide"),
         "estimator": type(estimator).__name__,
-        "parameters": {name: _plain(value) for name, value in _fitted_parameters(estimator)},
+        "parameters": {name: _plain(value) for name, value in estimator.parameters_.items()},
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
     }
+    if any(is_own(value) for value in header["parameters"].values()):
+        header["probe"] = probe(estimator)
     arrays = estimator.method.to_arrays(estimator.fitted_)
     header["attachments"] = {}
     for name in ATTACHMENTS:
@@ -76,32 +80,53 @@ def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -
     write_atomically(Path(path), to_bytes(contiguous, {"header": json.dumps(header)}))
 
 
-def load(path: str | os.PathLike[str]) -> EnsembleRegressor:
+def load(
+    path: str | os.PathLike[str],
+    *,
+    network: Callable[..., Any] | None = None,
+    learner: Learner[Any] | None = None,
+    estimators: Iterable[type[EnsembleRegressor]] = (),
+) -> EnsembleRegressor:
     """Reads a fitted estimator that `save` wrote.
 
     The file is data alone (safetensors and JSON), so one from a stranger can be opened safely:
-    everything in it is checked against what its settings call for, and nothing is executed.
+    everything in it is checked against what its settings call for, and nothing is executed. So it
+    cannot hold a network, a learner or an estimator of your own: pass what the model was made with.
+    An optimiser or a schedule of your own is not kept, and the defaults stand in its place.
+
+    Args:
+        path: the file.
+        network: the function that made the model's network, where it was your own.
+        learner: the model's learner, where it was your own.
+        estimators: classes of your own that the model may be one of, beside confide's and those
+            that `confide.estimators.register` knows.
 
     Raises:
-        ModelFileError: the file is truncated, foreign, from a newer version, or does not fit
-            together.
+        ModelFileError: the file is truncated, foreign, from a newer version, does not fit together,
+            or does not fit what was passed.
     """
     header, arrays = _read(Path(path))
+    own = OwnParts.of(path, header, {"network": network, "learner": learner})
     try:
-        estimator = _estimator_class(header)(**_parameters(header, arrays))
+        estimator_class = _estimator_class(header, estimators)
+        estimator = estimator_class(**_parameters(header, arrays, estimator_class, own))
         n_features = _n_features(header)
         for name in ATTACHMENTS:
             setattr(estimator, f"{name}_", None)
         for name, attachment in _attachments(header, arrays):
             setattr(estimator, f"{name}_", attachment)
+        n_encoded = _n_encoded(estimator, header)
+        estimator.parameters_ = estimator.get_params(deep=False)
         estimator.fitted_ = estimator.method.from_arrays(
-            arrays, estimator.settings(), _n_encoded(estimator, header)
+            arrays, estimator.settings(), estimator.make_learner(n_encoded), n_encoded
         )
         estimator.confidence_calibration_ = _on_twins(header, arrays, estimator)
         _restore_auto_epochs(estimator)
         _refuse_foreign_novelty(estimator)
         _refuse_altered(header, arrays)
+        own.check(header, estimator)
     except DAMAGE as error:
+        own.refuse(error)
         raise ModelFileError(
             f"{path} is damaged or was tampered with: its parts do not fit together ({error}). "
             "Save the model again."
@@ -168,7 +193,7 @@ def _on_twins(
         header["attachments"][ON_TWINS],
         part(arrays, ON_TWINS),
         estimator.method,
-        estimator.fitted_.settings,
+        estimator.fitted_,
         _n_encoded(estimator, header),
     )
 
@@ -192,13 +217,6 @@ def _refuse_altered(header: dict[str, Any], arrays: Arrays) -> None:
         raise ValueError("it is not what was saved")
 
 
-def _fitted_parameters(estimator: EnsembleRegressor) -> Iterator[tuple[str, Any]]:
-    """The constructor's arguments as they were at the fit, whatever was set since."""
-    settings = estimator.fitted_.settings
-    for name, value in estimator.get_params().items():
-        yield name, getattr(settings, name, value)
-
-
 def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
     """Of the header and all arrays: shows a byte that changed on a disk or on the way.
 
@@ -212,17 +230,28 @@ def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
     return digest.hexdigest()
 
 
-def _estimator_class(header: dict[str, Any]) -> type[EnsembleRegressor]:
+def _estimator_class(
+    header: dict[str, Any], estimators: Iterable[type[EnsembleRegressor]]
+) -> type[EnsembleRegressor]:
     # Of the names we know: a file never names anything to import.
+    known = ESTIMATORS | {each.__name__: each for each in estimators}
     name = header["estimator"]
-    if not isinstance(name, str) or name not in ESTIMATORS:
-        raise ValueError(f"there is no estimator {name!s}")
-    return ESTIMATORS[name]
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(
+            f"there is no estimator {name!s:.80}; if it is your own, pass "
+            "`estimators=[...]` to `load`, or register it with `confide.estimators.register`"
+        )
+    return known[name]
 
 
-def _parameters(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
-    parameters = dict(header["parameters"])
-    sizes = parameters["hidden_layer_sizes"]
+def _parameters(
+    header: dict[str, Any],
+    arrays: Arrays,
+    estimator: type[EnsembleRegressor],
+    own: OwnParts,
+) -> dict[str, Any]:
+    parameters = own.replaced(dict(header["parameters"]), estimator)
+    sizes = parameters.get("hidden_layer_sizes")
     if isinstance(sizes, list):
         # Every unit has a weight: what claims more units is refused before it costs any time.
         if sum(sizes) > max((array.size for array in arrays.values()), default=0):
@@ -261,4 +290,8 @@ def _plain(value: Any) -> Any:
         return None
     if isinstance(value, np.generic):
         return value.item()
-    return [_plain(v) for v in value] if isinstance(value, (tuple, list, np.ndarray)) else value
+    if isinstance(value, (tuple, list, np.ndarray)) and not hasattr(value, "_fields"):
+        return [_plain(v) for v in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain(v) for name, v in value.items()}
+    return value if isinstance(value, (str, int, float, type(None))) else named(value)

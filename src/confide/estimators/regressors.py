@@ -1,12 +1,13 @@
 """The estimators: one class a method, its arguments spelled out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from confide.estimators.base import EnsembleRegressor
+from confide.learners import Learner, named_learner
 from confide.methods import (
     bootstrapped_deep_ensemble,
     concrete_dropout,
@@ -14,6 +15,8 @@ from confide.methods import (
     naive_bootstrap,
     quality_driven_ensemble,
 )
+
+Estimator = TypeVar("Estimator", bound=EnsembleRegressor)
 
 
 class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
@@ -29,14 +32,23 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
             the share of random training in its uncertainty.
         retrain_fraction: share of the epochs that is repeated; the paper finds 0.2 to 0.4 good.
         n_retrains: retrainings of each member. More make the classical variance steadier.
-        hidden_layer_sizes: units of each hidden layer.
+        network: "paper" for the built-in network, or a function that makes one of your own:
+            make(key, n_features) returns an Equinox or Flax NNX module that maps one row to a mean,
+            or to a mean and a log standard deviation; make(n_features) returns a PyTorch module
+            that does so for a batch of rows.
+        hidden_layer_sizes: units of each hidden layer of the built-in network.
         max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
             held-out rows and then train on all of them: better predictions, but confidence
             intervals that covered less than those of 80 epochs (`results/epochs.md`). The search
             takes as long as the fit, a few times as long for tables of some thousand rows or less.
         batch_size: rows in a step.
-        learning_rate: step size of Adam.
-        l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
+        learning_rate: step size of Adam, or a schedule: for JAX an optax schedule, for PyTorch a
+            function from the optimiser and the number of steps to a scheduler.
+        optimiser: None for Adam, or one of your own with its own learning rate: for JAX an optax
+            transformation, for PyTorch a function from parameters to a `torch.optim` optimiser.
+        l2_penalty: strength of the penalty on the built-in network's hidden kernels, or None for
+            1 / number of rows.
+        device: where PyTorch trains, such as "cuda"; None for the processor.
         retrain_optimiser: "restored" as it was at the snapshot (the paper), or "fresh" (its
             published code).
         retrain_targets: "original_scale" (the paper), or "restandardised" (its published code).
@@ -69,11 +81,14 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
         n_members: int = 5,
         retrain_fraction: float = 0.3,
         n_retrains: int = 1,
+        network: str | Callable[..., Any] = "paper",
         hidden_layer_sizes: Sequence[int] = (40, 30, 20),
         max_epochs: int | Literal["auto"] = 80,
         batch_size: int = 32,
-        learning_rate: float = 1e-3,
+        learning_rate: float | Callable[..., Any] = 1e-3,
+        optimiser: Any = None,
         l2_penalty: float | None = None,
+        device: str | None = None,
         retrain_optimiser: Literal["restored", "fresh"] = "restored",
         retrain_targets: Literal["original_scale", "restandardised"] = "original_scale",
         n_jobs: int | None = None,
@@ -83,11 +98,14 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
         self.n_members = n_members
         self.retrain_fraction = retrain_fraction
         self.n_retrains = n_retrains
+        self.network = network
         self.hidden_layer_sizes = hidden_layer_sizes
         self.max_epochs = max_epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.optimiser = optimiser
         self.l2_penalty = l2_penalty
+        self.device = device
         self.retrain_optimiser = retrain_optimiser
         self.retrain_targets = retrain_targets
         self.n_jobs = n_jobs
@@ -104,14 +122,23 @@ class DeepEnsembleRegressor(EnsembleRegressor):
 
     Args:
         n_members: number of networks.
-        hidden_layer_sizes: units of each hidden layer.
+        network: "paper" for the built-in network, or a function that makes one of your own:
+            make(key, n_features) returns an Equinox or Flax NNX module that maps one row to a mean,
+            or to a mean and a log standard deviation; make(n_features) returns a PyTorch module
+            that does so for a batch of rows.
+        hidden_layer_sizes: units of each hidden layer of the built-in network.
         max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
             held-out rows and then train on all of them: better predictions, but confidence
             intervals that covered less than those of 80 epochs (`results/epochs.md`). The search
             takes as long as the fit, a few times as long for tables of some thousand rows or less.
         batch_size: rows in a step.
-        learning_rate: step size of Adam.
-        l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
+        learning_rate: step size of Adam, or a schedule: for JAX an optax schedule, for PyTorch a
+            function from the optimiser and the number of steps to a scheduler.
+        optimiser: None for Adam, or one of your own with its own learning rate: for JAX an optax
+            transformation, for PyTorch a function from parameters to a `torch.optim` optimiser.
+        l2_penalty: strength of the penalty on the built-in network's hidden kernels, or None for
+            1 / number of rows.
+        device: where PyTorch trains, such as "cuda"; None for the processor.
         n_jobs: threads, or None for one per core. Results do not depend on it.
         verbose: show a progress bar while fitting.
         random_state: seed; with the same seed on the same machine, the same numbers.
@@ -130,21 +157,27 @@ class DeepEnsembleRegressor(EnsembleRegressor):
     def __init__(
         self,
         n_members: int = 5,
+        network: str | Callable[..., Any] = "paper",
         hidden_layer_sizes: Sequence[int] = (40, 30, 20),
         max_epochs: int | Literal["auto"] = 80,
         batch_size: int = 32,
-        learning_rate: float = 1e-3,
+        learning_rate: float | Callable[..., Any] = 1e-3,
+        optimiser: Any = None,
         l2_penalty: float | None = None,
+        device: str | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_members = n_members
+        self.network = network
         self.hidden_layer_sizes = hidden_layer_sizes
         self.max_epochs = max_epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.optimiser = optimiser
         self.l2_penalty = l2_penalty
+        self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -157,14 +190,23 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
 
     Args:
         n_members: number of networks, at least 2.
-        hidden_layer_sizes: units of each hidden layer.
+        network: "paper" for the built-in network, or a function that makes one of your own:
+            make(key, n_features) returns an Equinox or Flax NNX module that maps one row to a mean,
+            or to a mean and a log standard deviation; make(n_features) returns a PyTorch module
+            that does so for a batch of rows.
+        hidden_layer_sizes: units of each hidden layer of the built-in network.
         max_epochs: passes over the data, or "auto" to choose their number by the likelihood of
             held-out rows and then train on all of them: better predictions, but confidence
             intervals that covered less than those of 80 epochs (`results/epochs.md`). The search
             takes as long as the fit, a few times as long for tables of some thousand rows or less.
         batch_size: rows in a step.
-        learning_rate: step size of Adam.
-        l2_penalty: strength of the penalty on the hidden kernels, or None for 1 / number of rows.
+        learning_rate: step size of Adam, or a schedule: for JAX an optax schedule, for PyTorch a
+            function from the optimiser and the number of steps to a scheduler.
+        optimiser: None for Adam, or one of your own with its own learning rate: for JAX an optax
+            transformation, for PyTorch a function from parameters to a `torch.optim` optimiser.
+        l2_penalty: strength of the penalty on the built-in network's hidden kernels, or None for
+            1 / number of rows.
+        device: where PyTorch trains, such as "cuda"; None for the processor.
         spread: variance between members as of a "sample" (divisor M - 1) or a "population" (M, the
             paper's published code).
         n_jobs: threads, or None for one per core. Results do not depend on it.
@@ -185,22 +227,28 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
     def __init__(
         self,
         n_members: int = 5,
+        network: str | Callable[..., Any] = "paper",
         hidden_layer_sizes: Sequence[int] = (40, 30, 20),
         max_epochs: int | Literal["auto"] = 80,
         batch_size: int = 32,
-        learning_rate: float = 1e-3,
+        learning_rate: float | Callable[..., Any] = 1e-3,
+        optimiser: Any = None,
         l2_penalty: float | None = None,
+        device: str | None = None,
         spread: Literal["sample", "population"] = "sample",
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_members = n_members
+        self.network = network
         self.hidden_layer_sizes = hidden_layer_sizes
         self.max_epochs = max_epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.optimiser = optimiser
         self.l2_penalty = l2_penalty
+        self.device = device
         self.spread = spread
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -327,6 +375,66 @@ class QualityDrivenEnsembleRegressor(EnsembleRegressor):
         self.random_state = random_state
 
 
+class BootstrappedEnsembleRegressor(EnsembleRegressor):
+    """Any learner with a confidence interval for the true function and a prediction interval.
+
+    The bootstrap of `BootstrappedDeepEnsembleRegressor` around boosted trees, or a learner of your
+    own: members are trained, the last stretch is repeated on targets simulated from themselves, and
+    the shift tells the variance that is due to finite data. Boosted trees predict a mean alone:
+    their noise is learnt from residuals of rows that were left out in turn, which takes five more
+    trainings.
+
+    Args:
+        learner: "xgboost" or "lightgbm" (both need `pip install 'confide[boosting]'`), or a
+            `confide.learners.Learner`.
+        learner_parameters: parameters of the named library, in its own words, such as
+            {"max_depth": 6, "learning_rate": 0.1}.
+        n_members: number of members, at least 2; boosted trees differ by the rows and columns that
+            they sample.
+        retrain_fraction: share of the epochs that is repeated.
+        n_retrains: retrainings of each member. More make the classical variance steadier.
+        max_epochs: rounds of boosting, or what a step of your learner is.
+        n_jobs: threads, or None for one per core. Results do not depend on it.
+        verbose: show a progress bar while fitting.
+        random_state: seed; with the same seed on the same machine, the same numbers.
+
+    Attributes:
+        n_features_in_: number of features seen in `fit`.
+        feature_names_in_: their names, where X had names.
+        encoder_: how the columns of a table become numbers; None where X was an array.
+        fitted_: the fitted method, an immutable value.
+    """
+
+    method: ClassVar[ModuleType] = bootstrapped_deep_ensemble
+
+    def __init__(
+        self,
+        learner: str | Learner[Any] = "xgboost",
+        learner_parameters: Mapping[str, Any] | None = None,
+        n_members: int = 5,
+        retrain_fraction: float = 0.3,
+        n_retrains: int = 1,
+        max_epochs: int = 200,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.learner = learner
+        self.learner_parameters = learner_parameters
+        self.n_members = n_members
+        self.retrain_fraction = retrain_fraction
+        self.n_retrains = n_retrains
+        self.max_epochs = max_epochs
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def make_learner(self, n_features: int) -> Learner[Any]:
+        """The named learner, or the one that was passed."""
+        del n_features
+        return named_learner(self.learner, self.learner_parameters, self.n_jobs)
+
+
 ESTIMATORS: dict[str, type[EnsembleRegressor]] = {
     estimator.__name__: estimator
     for estimator in (
@@ -335,5 +443,30 @@ ESTIMATORS: dict[str, type[EnsembleRegressor]] = {
         NaiveBootstrapRegressor,
         ConcreteDropoutRegressor,
         QualityDrivenEnsembleRegressor,
+        BootstrappedEnsembleRegressor,
     )
 }
+
+
+def register(estimator: type[Estimator]) -> type[Estimator]:
+    """Makes an estimator of your own known to `confide.load`; also as a decorator.
+
+    Example:
+        >>> from confide.estimators import DeepEnsembleRegressor, register
+        >>> @register
+        ... class CautiousRegressor(DeepEnsembleRegressor):
+        ...     "A deep ensemble of another name."
+    """
+    if not (isinstance(estimator, type) and issubclass(estimator, EnsembleRegressor)):
+        raise TypeError(
+            "Only a subclass of confide.estimators.EnsembleRegressor can be registered, got "
+            f"{estimator!r}."
+        )
+    known = ESTIMATORS.setdefault(estimator.__name__, estimator)
+    if known.__module__ != estimator.__module__ or known.__qualname__ != estimator.__qualname__:
+        raise ValueError(
+            f"There is an estimator {estimator.__name__} already, in {known.__module__}. Give "
+            "yours another name: model files know estimators by it."
+        )
+    ESTIMATORS[estimator.__name__] = estimator
+    return estimator

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from confide.checks import require_whole
 from confide.errors import nearest
-from confide.methods.settings import require_whole
 from confide.prediction import checked_level
 
 

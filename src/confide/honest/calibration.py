@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
 from confide.arrays import Arrays, checked_array, part
+from confide.checks import require_whole
 from confide.errors import NoSuchIntervalError, TwinError, is_number, nearest
 from confide.honest.account import Account, Resemblance
 from confide.methods.batches import fit_batches
-from confide.methods.settings import require_whole
 from confide.prediction import Prediction
 from confide.progress import progress_bar
 from confide.randomness import generator_from, split_on_host
@@ -92,14 +92,14 @@ class ConfidenceCalibration:
                 )
             ]
         )
-        settings = fitted.settings
+        settings, learner = fitted.settings, fitted.learner
         with progress_bar(
             f"Calibrating on {n_simulations} simulated data sets, as long as that many fits",
-            n_simulations * method.member_epochs(settings),
+            n_simulations * method.member_epochs(settings, learner),
             shown=verbose,
         ) as progress:
             keys = split_on_host(of_fits, n_simulations)
-            fits = list(fit_batches(method, keys, X, targets, settings, progress=progress))
+            fits = list(fit_batches(method, keys, X, targets, settings, learner, progress=progress))
         rows = generator_from(of_rows).permutation(len(X))[:MOST_ROWS]
         own = method.predict(fitted, X[rows])
         floor = _floor(_standard_error(own), y)
@@ -157,15 +157,13 @@ class ConfidenceCalibration:
         )
 
     def to_file(self, method: Any) -> tuple[dict[str, Any], Arrays]:
-        """Its JSON and its arrays: those of all fits stacked."""
+        """Its JSON and its arrays."""
         arrays = {
             "confidence_scores": self.confidence_scores,
             "prediction_scores": self.prediction_scores,
         }
-        of_fits = [method.to_arrays(fit) for fit in self.fits]
-        arrays |= {
-            f"fits.{name}": np.stack([each[name] for each in of_fits]) for name in of_fits[0]
-        }
+        of_fits = _stacked([method.to_arrays(fit) for fit in self.fits])
+        arrays |= {f"fits.{name}": array for name, array in of_fits.items()}
         said = []
         for i, truth in enumerate(self.truths):
             if not isinstance(truth, FittedTwin):
@@ -183,20 +181,24 @@ class ConfidenceCalibration:
 
     @classmethod
     def from_file(
-        cls, said: Any, arrays: Arrays, method: Any, settings: Any, n_features: int
+        cls, said: Any, arrays: Arrays, method: Any, fitted: Any, n_features: int
     ) -> "ConfidenceCalibration":
-        """From a model file's parts, checked against the model they belong to."""
+        """From a model file's parts, checked against the model they belong to.
+
+        Args:
+            said: the JSON part.
+            arrays: the arrays.
+            method: of the model.
+            fitted: the model's own fit.
+            n_features: of the model.
+        """
         if set(said) != {"truths", "account", "shift", "floor"} or not said["truths"]:
             raise ValueError("the calibration on twins lacks parts")
         if not (0 <= said["shift"] <= 1 and 0 < said["floor"] < np.inf):
             raise ValueError(f"a shift of {said['shift']} and a floor of {said['floor']}")
-        of_fits = part(arrays, "fits")
-        n_simulations = {len(array) if array.ndim else 0 for array in of_fits.values()}
-        if len(n_simulations) != 1 or min(n_simulations) < FEWEST_SIMULATIONS:
-            raise ValueError("fits to simulated data are missing")
         fits = [
-            method.from_arrays({k: a[i] for k, a in of_fits.items()}, settings, n_features)
-            for i in range(n_simulations.pop())
+            method.from_arrays(each, fitted.settings, fitted.learner, n_features)
+            for each in _unstacked(part(arrays, "fits"))
         ]
         truths = [
             FittedTwin.from_file(each, part(arrays, f"truths.{i}"), n_features)
@@ -211,6 +213,30 @@ class ConfidenceCalibration:
             _checked_scores(arrays, "prediction_scores"),
             Account.from_json(said["account"]),
         )
+
+
+def _stacked(of_fits: Sequence[Arrays]) -> Arrays:
+    """The arrays of all fits: stacked where they have one shape, else under each fit's number."""
+    found = {}
+    for name in {name: None for each in of_fits for name in each}:
+        arrays = [each.get(name) for each in of_fits]
+        if len({None if a is None else a.shape for a in arrays}) == 1:
+            found[name] = np.stack(arrays)  # type: ignore[arg-type]
+        else:
+            found |= {f"{i}.{name}": a for i, a in enumerate(arrays) if a is not None}
+    return found
+
+
+def _unstacked(stacked: Arrays) -> list[Arrays]:
+    """The arrays of each fit, from those that `_stacked` made."""
+    shared = {name: a for name, a in stacked.items() if not name.partition(".")[0].isdigit()}
+    n_fits = {len(array) if array.ndim else 0 for array in shared.values()}
+    if len(n_fits) != 1 or min(n_fits) < FEWEST_SIMULATIONS:
+        raise ValueError("fits to simulated data are missing")
+    return [
+        {name: array[i] for name, array in shared.items()} | part(stacked, str(i))
+        for i in range(n_fits.pop())
+    ]
 
 
 def _simulated(

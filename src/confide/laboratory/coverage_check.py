@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from confide.checks import require_whole
 from confide.errors import NoSuchIntervalError
 from confide.estimators import DeepEnsembleRegressor
 from confide.estimators.validation import checked_training_data
 from confide.laboratory.adapters import adapted
 from confide.laboratory.report import Coverage, CoverageReport
 from confide.laboratory.simulations import Answers, Table, simulated_answers, work
-from confide.methods.settings import require_whole
 from confide.metrics import covered, pointwise_mean_width
 from confide.prediction import checked_level
 from confide.progress import progress_bar
@@ -88,7 +88,7 @@ def coverage_check(
     targets = np.array([twin.draw(key_from(seed), X_train) for seed in of_draws])
     coverages = []
     for name, each in estimators.items():
-        total = work(each, n_simulations)
+        total = work(each, n_simulations, table.shape[1])
         title = f"{name}, {n_simulations} simulations"
         with progress_bar(title, total, shown=verbose) as progress:
             answers = simulated_answers(

@@ -62,10 +62,10 @@ def simulated_answers(
     return Answers(np.array(means), {each: np.array(found) for each, found in intervals.items()})
 
 
-def work(estimator: Any, n_simulations: int) -> int:
+def work(estimator: Any, n_simulations: int, n_features: int = 1) -> int:
     """How much `progress` will hear of in all."""
     if isinstance(estimator, EnsembleRegressor):
-        return n_simulations * estimator.method.member_epochs(estimator.settings())
+        return n_simulations * estimator.member_epochs(n_features)
     return n_simulations
 
 

@@ -1,34 +1,56 @@
 """Learners: what Algorithm 1 trains. The protocol, and networks in JAX as the default.
 
-Read `protocol.py` first, then `loop.py` (one member, one training loop), then `ensemble.py`
-(members in blocks over the cores).
+Read `protocol.py` first, then `likelihood.py` (what outputs mean), `loop.py` (one member, one
+training loop) and `ensemble.py` (members in blocks over the cores).
 """
 
 from confide.learners.data import TrainingData
+from confide.learners.dropout import thinned
 from confide.learners.ensemble import (
     MOST_MEMBERS_PER_BLOCK,
     NetworkEnsemble,
     balanced_block,
 )
 from confide.learners.errors import TrainingDivergedError
-from confide.learners.loop import MemberState, as_key, unravel
-from confide.learners.network import Perceptron
-from confide.learners.objective import GaussianLikelihood, Objective
-from confide.learners.protocol import Learner, Progress, RestartingLearner
+from confide.learners.likelihood import Likelihood, Normal, SquaredError
+from confide.learners.loop import MemberState, as_key, opened
+from confide.learners.named import LEARNERS, named_learner
+from confide.learners.network import Dense, Network, PaperNetwork, Perceptron
+from confide.learners.networks import (
+    PAPER,
+    dropout_networks,
+    jax_networks,
+    layer_sizes,
+    networks,
+)
+from confide.learners.protocol import Learner, Plan, Progress, require_learner
 
 __all__ = [
+    "LEARNERS",
     "MOST_MEMBERS_PER_BLOCK",
-    "GaussianLikelihood",
+    "PAPER",
+    "Dense",
     "Learner",
+    "Likelihood",
     "MemberState",
+    "Network",
     "NetworkEnsemble",
-    "Objective",
+    "Normal",
+    "PaperNetwork",
     "Perceptron",
+    "Plan",
     "Progress",
-    "RestartingLearner",
+    "SquaredError",
     "TrainingData",
     "TrainingDivergedError",
     "as_key",
     "balanced_block",
-    "unravel",
+    "dropout_networks",
+    "jax_networks",
+    "layer_sizes",
+    "named_learner",
+    "networks",
+    "opened",
+    "require_learner",
+    "thinned",
 ]

@@ -4,9 +4,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import jax
 import numpy as np
-from jaxtyping import Array, Float, Int, Num
+from jaxtyping import Float, Float32, Int, Num
 from numpy.typing import DTypeLike
 
 
@@ -21,10 +20,21 @@ class TrainingData:
         member_rows: per member, which rows it sees (a bootstrap sample), or None for all of them.
     """
 
-    X: Float[Array, "padded feature"]
-    weight: Float[Array, " padded"]
+    X: Float32[np.ndarray, "padded feature"]
+    weight: Float32[np.ndarray, " padded"]
     n_rows: int
     member_rows: Int[np.ndarray, "member padded"] | None = None
+
+    @property
+    def inputs(self) -> Float32[np.ndarray, "row feature"]:
+        """The real rows."""
+        return self.X[: self.n_rows]
+
+    def rows_of(self, member: int) -> Int[np.ndarray, " row"]:
+        """Which of the real rows a member sees, in no particular order."""
+        if self.member_rows is None:
+            return np.arange(self.n_rows)
+        return self.member_rows[member, : self.n_rows]
 
     @classmethod
     def from_rows(
@@ -53,8 +63,8 @@ class TrainingData:
             start += len(block)
         ones = np.ones(n_rows) if weight is None else weight / np.mean(weight)
         return cls(
-            X=jax.device_put(X),
-            weight=jax.device_put(padded(ones.astype(np.float32), axis=0)),
+            X=X,
+            weight=padded(ones.astype(np.float32), axis=0),
             n_rows=n_rows,
             member_rows=None if member_rows is None else padded(member_rows, axis=1),
         )

@@ -2,27 +2,30 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import Any
 
 import jax
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Float, Float32, Int, PyTree, UInt32
 
+from confide.arrays import Arrays, checked_array
 from confide.learners.blocks import Worker, padded_block, run_in_blocks, slices
 from confide.learners.data import TrainingData, padded
 from confide.learners.errors import TrainingDivergedError
+from confide.learners.likelihood import Likelihood
 from confide.learners.loop import (
     MemberRows,
     MemberState,
+    Optimiser,
     fresh_state,
     init_member,
-    n_parameters,
+    opened,
     train_member,
-    unravel,
 )
-from confide.learners.objective import Objective
-from confide.learners.protocol import Progress
+from confide.learners.network import Network
+from confide.learners.protocol import Learner, Plan, Progress
 from confide.learners.shuffle import grid
 from confide.randomness import MemberKeys
 
@@ -55,26 +58,28 @@ def adam() -> optax.GradientTransformation:
 
 
 @dataclass(frozen=True)
-class NetworkEnsemble:
-    """Members with one objective and independent randomness (the Learner protocol).
+class NetworkEnsemble(Learner[MemberState]):
+    """Networks in JAX: one network and likelihood, and independent randomness for each member.
 
     Attributes:
-        objective: network and loss.
-        learning_rate: step size of the optimiser.
+        network: how members are made and asked.
+        likelihood: what they are trained with, and what their outputs mean.
+        learning_rate: Adam's step size, or an optax schedule of it.
         batch_size: rows in a step.
         n_threads: threads that train blocks side by side, or None for one per core. Results do not
             depend on it.
-        optimiser: direction of a step, before the learning rate.
+        optimiser: any optax transformation, with a learning rate of its own, or None for Adam.
         members_per_block: members in one `vmap`. XLA rounds differently for different shapes and
             training amplifies it, so short blocks are padded: a member's numbers then do not
             depend on who trains beside it.
     """
 
-    objective: Objective
-    learning_rate: float = 1e-3
+    network: Network
+    likelihood: Likelihood
+    learning_rate: float | optax.Schedule = 1e-3
     batch_size: int = 32
     n_threads: int | None = None
-    optimiser: optax.GradientTransformation = field(default_factory=adam)
+    optimiser: optax.GradientTransformation | None = None
     members_per_block: int = MOST_MEMBERS_PER_BLOCK
 
     def init(self, keys: MemberKeys, data: TrainingData) -> MemberState:
@@ -82,7 +87,7 @@ class NetworkEnsemble:
 
         def init_block(worker: Worker, members: slice) -> MemberState:
             block = worker.put(padded_block(keys, members, self.members_per_block))
-            return _init_block(self.objective, self.optimiser, data.X.shape[1], block)
+            return _init_block(self.network, self._optimiser, data.X.shape[1], block)
 
         return self._over_members(init_block, len(keys))
 
@@ -92,29 +97,29 @@ class NetworkEnsemble:
         state: MemberState,
         data: TrainingData,
         targets: Float[np.ndarray, "member row"],
-        epochs: int,
+        plan: Plan,
         *,
         progress: Progress | None = None,
     ) -> MemberState:
         """All members trained on; raises `TrainingDivergedError` when a loss is not finite."""
-        n_batches = -(-data.n_rows // self.batch_size)
+        n_batches = self.steps_per_epoch(data.n_rows)
         epochs_per_call = max(1, STEPS_PER_CALL // n_batches)
         batch_size = min(self.batch_size, data.X.shape[0])
-        learning_rate = np.float32(self.learning_rate)
 
         def train_block(worker: Worker, members: slice) -> MemberState:
             keys_here, block = worker.put(
                 padded_block((keys, state), members, self.members_per_block)
             )
             rows = worker.put(self._rows(data, targets, members))
-            for done in range(0, epochs, epochs_per_call):
-                n_epochs = min(epochs_per_call, epochs - done)
+            for done in range(0, plan.epochs, epochs_per_call):
+                n_epochs = min(epochs_per_call, plan.epochs - done)
                 block = jax.block_until_ready(
                     _train_block(
-                        self.objective,
-                        self.optimiser,
+                        self.network,
+                        self.likelihood,
+                        self._optimiser,
                         batch_size,
-                        learning_rate,
+                        self._rate,
                         keys_here,
                         block,
                         rows,
@@ -130,44 +135,97 @@ class NetworkEnsemble:
         return self._over_members(train_block, len(targets))
 
     def predict(
-        self, state: MemberState, X: Float[Array | np.ndarray, "row feature"]
-    ) -> tuple[Float[np.ndarray, "member row"], Float[np.ndarray, "member row"]]:
-        """Each member's mean and variance for each row, in row blocks of one shape."""
+        self, state: MemberState, X: Float[np.ndarray, "row feature"]
+    ) -> Float32[np.ndarray, "member row output"]:
+        """Each member's outputs for each row, in row blocks of one shape."""
         n_members = len(state.parameters)
-        mean = np.empty((n_members, len(X)), np.float32)
-        variance = np.empty_like(mean)
+        # Outputs lie apart in memory: each is then as fast to work with as if it were alone.
+        outputs = np.empty((self.likelihood.n_outputs, n_members, len(X)), np.float32)
         blocks = list(slices(n_members, self.members_per_block))
-        parameters = [
-            padded_block(state.parameters, members, self.members_per_block) for members in blocks
+        members_of = [
+            padded_block((state.parameters, state.fixed), members, self.members_per_block)
+            for members in blocks
         ]
 
         def predict_rows(worker: Worker, rows: slice) -> None:
             block = np.zeros((ROWS_PER_BLOCK, X.shape[1]), np.float32)
             n_here = rows.stop - rows.start
             block[:n_here] = X[rows]
-            for members, block_parameters in zip(blocks, parameters, strict=True):
-                outputs = _predict_block(self.objective, *worker.put((block_parameters, block)))
-                for out, computed in zip((mean, variance), outputs, strict=True):
+            for members, (parameters, fixed) in zip(blocks, members_of, strict=True):
+                computed = _predict_block(
+                    self.network, self.likelihood, *worker.put((parameters, fixed, block))
+                )
+                for out, of_block in zip(outputs, computed, strict=True):
                     # NumPy slices freely; JAX would compile a program for every length.
-                    here = np.asarray(computed)[: members.stop - members.start, :n_here]
+                    here = np.asarray(of_block)[: members.stop - members.start, :n_here]
                     out[members, rows] = here
             worker.check_stop()
 
         run_in_blocks(predict_rows, list(slices(len(X), ROWS_PER_BLOCK)), self.n_threads)
-        return mean, variance
+        return np.moveaxis(outputs, 0, -1)
 
-    def with_fresh_optimiser(self, state: MemberState) -> MemberState:
+    def take(self, state: MemberState, members: Int[np.ndarray, " taken"]) -> MemberState:
+        """Some of the members."""
+        return jax.tree.map(lambda leaf: leaf[members], state)
+
+    def to_arrays(self, state: MemberState) -> Arrays:
+        """The weights, and what else the networks hold: all that predicting needs."""
+        fixed = jax.tree.leaves(state.fixed)
+        return {"": state.parameters} | {f"fixed.{i}": leaf for i, leaf in enumerate(fixed)}
+
+    def from_arrays(self, arrays: Arrays, n_members: int, n_features: int) -> MemberState:
+        """Members with saved weights, and an optimiser that has not taken a step."""
+        of = opened(self.network, n_features)
+        shapes, tree = jax.tree.flatten(of.fixed)
+        leaves = [
+            checked_array(arrays, f"fixed.{i}", (n_members, *leaf.shape), leaf.dtype.type)
+            for i, leaf in enumerate(shapes)
+        ]
+        parameters = checked_array(arrays, "", (n_members, of.n_parameters), np.float32)
+        return self.state_from(parameters, n_features, jax.tree.unflatten(tree, leaves))
+
+    def with_fresh_optimiser(self, state: MemberState, data: TrainingData) -> MemberState:
         """The same weights with an optimiser that has not taken a step."""
-        return self.state_from(state.parameters)._replace(epoch=state.epoch)
+        fresh = self.state_from(state.parameters, data.X.shape[1], state.fixed)
+        return fresh._replace(epoch=state.epoch)
 
-    def state_from(self, parameters: Float[Array | np.ndarray, "member parameter"]) -> MemberState:
+    def steps_per_epoch(self, n_rows: int) -> int:
+        """One for each batch."""
+        return -(-n_rows // self.batch_size)
+
+    def for_many(self) -> "NetworkEnsemble":
+        """In the largest blocks."""
+        return replace(self, members_per_block=MOST_MEMBERS_PER_BLOCK)
+
+    def state_from(
+        self,
+        parameters: Float[Array | np.ndarray, "member parameter"],
+        n_features: int,
+        fixed: PyTree = None,
+    ) -> MemberState:
         """Members with the given weights that have not been trained on."""
-        fresh = jax.vmap(lambda member: fresh_state(self.optimiser, member))(parameters)
-        return jax.tree.map(np.asarray, fresh)
+        of = opened(self.network, n_features)
+        fixed = of.fixed if fixed is None else fixed
 
-    def n_parameters(self, n_features: int) -> int:
-        """The number of weights of one member."""
-        return n_parameters(self.objective, n_features)
+        def fresh(parameters: Any, fixed: PyTree) -> MemberState:
+            return fresh_state(of, self._optimiser, parameters, fixed)
+
+        return jax.tree.map(np.asarray, jax.vmap(fresh)(parameters, fixed))
+
+    @property
+    def _optimiser(self) -> Optimiser:
+        if self.optimiser is None:
+            return Optimiser(adam())
+        return Optimiser(self.optimiser, sees_module=True)
+
+    @property
+    def _rate(self) -> Any:
+        """What the loop multiplies an optimiser's direction with, and then takes off."""
+        if self.optimiser is not None:
+            return np.float32(-1)  # optax's own transformations are added as they are
+        if callable(self.learning_rate):
+            return jax.tree_util.Partial(self.learning_rate)
+        return np.float32(self.learning_rate)
 
     def _over_members(
         self, work: Callable[[Worker, slice], MemberState], n_members: int
@@ -199,22 +257,23 @@ class NetworkEnsemble:
     jax.jit, static_argnames=("optimiser", "n_features"), compiler_options=COMPILER_OPTIONS
 )
 def _init_block(
-    objective: Objective,
-    optimiser: optax.GradientTransformation,
+    network: Network,
+    optimiser: Optimiser,
     n_features: int,
     keys: UInt32[Array, "member 2"],
 ) -> MemberState:
-    return jax.vmap(lambda key: init_member(objective, optimiser, key, n_features))(keys)
+    return jax.vmap(lambda key: init_member(network, optimiser, key, n_features))(keys)
 
 
 @functools.partial(
     jax.jit, static_argnames=("optimiser", "batch_size"), compiler_options=COMPILER_OPTIONS
 )
 def _train_block(
-    objective: Objective,
-    optimiser: optax.GradientTransformation,
+    network: Network,
+    likelihood: Likelihood,
+    optimiser: Optimiser,
     batch_size: int,
-    learning_rate: Float[Array, ""],
+    learning_rate: Any,
     keys: UInt32[Array, "member 2"],
     state: MemberState,
     rows: MemberRows,
@@ -222,7 +281,7 @@ def _train_block(
 ) -> MemberState:
     def train(key: UInt32[Array, "2"], state: MemberState, rows: MemberRows) -> MemberState:
         return train_member(
-            objective, optimiser, learning_rate, batch_size, key, state, rows, epochs
+            network, likelihood, optimiser, learning_rate, batch_size, key, state, rows, epochs
         )
 
     seen_axis = None if rows.seen is None else 0
@@ -232,12 +291,18 @@ def _train_block(
 
 @functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
 def _predict_block(
-    objective: Objective,
+    network: Network,
+    likelihood: Likelihood,
     parameters: Float[Array, "member parameter"],
+    fixed: PyTree,
     X: Float[Array, "row feature"],
-) -> tuple[Float[Array, "member row"], Float[Array, "member row"]]:
-    as_network = unravel(objective, X.shape[1])
-    return jax.vmap(lambda member: objective.outputs(as_network(member), X.T))(parameters)
+) -> tuple[Float[Array, "member row"], ...]:
+    of = opened(network, X.shape[1])
+
+    def predict(parameters: Float[Array, " parameter"], fixed: PyTree) -> tuple[Array, ...]:
+        return likelihood.outputs(network.raw(of.module(parameters, fixed), X.T, None))
+
+    return jax.vmap(predict)(parameters, fixed)
 
 
 def _refuse_divergence(block: MemberState, members: slice, n_batches: int) -> None:

@@ -1,4 +1,4 @@
-"""The one training loop: one member, a run-time number of epochs, any objective.
+"""The one training loop: one member, a run-time number of epochs, any network and likelihood.
 
 Everything that varies from call to call (rows, epochs, learning rate, penalties) is a run-time
 value, so a single compiled program serves the snapshot, the continuation and the retraining, and
@@ -8,6 +8,7 @@ refits with other settings.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +16,8 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree, UInt32
 
-from confide.learners.objective import Objective
+from confide.learners.likelihood import Likelihood
+from confide.learners.network import Network
 from confide.learners.shuffle import permutation, round_keys
 from confide.randomness import IMPLEMENTATION
 
@@ -30,6 +32,8 @@ class MemberState(NamedTuple):
     """
 
     parameters: Float[Array, " parameter"]
+    fixed: PyTree
+    """The network's arrays that are not trained, such as indices; none for most."""
     optimiser: optax.OptState
     epoch: Int[Array, ""]
     loss: Float[Array, ""]
@@ -52,24 +56,57 @@ class MemberRows(NamedTuple):
     sides: Any  # Grid, of the shuffle
 
 
+class Optimiser(NamedTuple):
+    """An optax transformation, and what it is applied to.
+
+    Our own Adam sees the weights as one vector; one of the user's sees the module, because it may
+    treat layers differently.
+    """
+
+    transformation: optax.GradientTransformation
+    sees_module: bool = False
+
+
+class Opened(NamedTuple):
+    """A network whose static parts are known: how vectors of weights become modules."""
+
+    unravel: Callable[[Float[Array, " parameter"]], PyTree]
+    n_parameters: int
+    fixed: PyTree
+    """Shapes of the arrays that are not trained: those that are not floating-point numbers."""
+    static: PyTree
+
+    def module(self, parameters: Float[Array, " parameter"], fixed: PyTree) -> Any:
+        """The module with these weights."""
+        return eqx.combine(self.unravel(parameters), fixed, self.static)
+
+
+def opened(network: Network, n_features: int) -> Opened:
+    """The network for so many features."""
+    shapes = eqx.filter_eval_shape(network.init, jax.random.key(0), n_features)
+    weights, fixed, static = _partitioned(shapes)
+    template = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), weights)
+    n_parameters = sum(leaf.size for leaf in jax.tree.leaves(weights))
+    return Opened(ravel_pytree(template)[1], n_parameters, fixed, static)
+
+
 def init_member(
-    objective: Objective,
-    optimiser: optax.GradientTransformation,
-    key: UInt32[Array, "2"],
-    n_features: int,
+    network: Network, optimiser: Optimiser, key: UInt32[Array, "2"], n_features: int
 ) -> MemberState:
     """One untrained member."""
-    parameters, _ = ravel_pytree(objective.network(as_key(key), n_features))
-    return fresh_state(optimiser, parameters)
+    weights, fixed, _ = _partitioned(network.init(as_key(key), n_features))
+    return fresh_state(opened(network, n_features), optimiser, ravel_pytree(weights)[0], fixed)
 
 
 def fresh_state(
-    optimiser: optax.GradientTransformation, parameters: Float[Array, " parameter"]
+    of: Opened, optimiser: Optimiser, parameters: Float[Array, " parameter"], fixed: PyTree
 ) -> MemberState:
     """A member with the given weights and an optimiser that has not taken a step."""
+    seen = of.unravel(parameters) if optimiser.sees_module else parameters
     return MemberState(
         parameters=parameters,
-        optimiser=optimiser.init(parameters),
+        fixed=fixed,
+        optimiser=optimiser.transformation.init(seen),
         epoch=jnp.zeros((), jnp.int32),
         loss=jnp.zeros(()),
         failed_step=jnp.full((), -1, jnp.int32),
@@ -77,9 +114,10 @@ def fresh_state(
 
 
 def train_member(
-    objective: Objective,
-    optimiser: optax.GradientTransformation,
-    learning_rate: Float[Array, ""],
+    network: Network,
+    likelihood: Likelihood,
+    optimiser: Optimiser,
+    learning_rate: Float[Array, ""] | Callable[[Int[Array, ""]], Float[Array, ""]],
     batch_size: int,
     key: UInt32[Array, "2"],
     state: MemberState,
@@ -89,14 +127,25 @@ def train_member(
     """One member trained on for some epochs, each over all rows in a fresh order.
 
     The order of epoch e comes from the key and e alone, so stopping and going on changes nothing.
-    The last, partial batch of an epoch is kept.
+    The last, partial batch of an epoch is kept. The learning rate is a number, or a function of
+    the number of steps taken so far.
     """
-    as_network = unravel(objective, rows.X.shape[1])
+    of = opened(network, rows.X.shape[1])
     n_batches = (rows.n_rows + batch_size - 1) // batch_size
     batches_per_stretch = min(-(-rows.X.shape[0] // batch_size), max(1, STRETCH // batch_size))
     n_stretches = (n_batches + batches_per_stretch - 1) // batches_per_stretch
     in_stretch = jnp.arange(batches_per_stretch * batch_size)
     in_batch = jnp.arange(batch_size)
+
+    def directions(
+        gradient: Float[Array, " parameter"], state: MemberState
+    ) -> tuple[Float[Array, " parameter"], optax.OptState]:
+        update = optimiser.transformation.update
+        if not optimiser.sees_module:
+            return update(gradient, state.optimiser, state.parameters)
+        gradients, weights = (of.unravel(vector) for vector in (gradient, state.parameters))
+        updates, optimiser_state = update(gradients, state.optimiser, weights)
+        return ravel_pytree(updates)[0], optimiser_state
 
     def one_step(
         key_loss: PRNGKeyArray,
@@ -113,17 +162,19 @@ def train_member(
         def penalised_loss(
             parameters: Float[Array, " parameter"],
         ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-            network = as_network(parameters)
+            module = of.module(parameters, state.fixed)
             key_step = jax.random.fold_in(key_loss, step)
-            loss = objective.loss(network, key_step, X.T, y, weight)
-            return loss + objective.penalty(network, rows.n_rows), loss
+            loss = likelihood.loss(network.raw(module, X.T, key_step), y, weight)
+            return loss + network.penalty(module, rows.n_rows), loss
 
         # Only the bare loss is kept: the penalty's value is then never computed.
         gradient, loss = jax.grad(penalised_loss, has_aux=True)(state.parameters)
-        updates, optimiser_state = optimiser.update(gradient, state.optimiser, state.parameters)
-        failed_now = jnp.where(jnp.isfinite(loss), -1, state.epoch * n_batches + step)
+        updates, optimiser_state = directions(gradient, state)
+        so_far = state.epoch * n_batches + step
+        rate = learning_rate(so_far) if callable(learning_rate) else learning_rate
+        failed_now = jnp.where(jnp.isfinite(loss), -1, so_far)
         return state._replace(
-            parameters=state.parameters - learning_rate * updates,
+            parameters=state.parameters - rate * updates,
             optimiser=optimiser_state,
             loss=state.loss + loss,
             failed_step=jnp.where(state.failed_step >= 0, state.failed_step, failed_now),
@@ -154,24 +205,20 @@ def train_member(
     return jax.lax.fori_loop(0, epochs, one_epoch, state)
 
 
-def unravel(
-    objective: Objective, n_features: int
-) -> Callable[[Float[Array, " parameter"]], PyTree]:
-    """The function from a vector of weights to the network."""
-    shapes = _shapes(objective, n_features)
-    template = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
-    return ravel_pytree(template)[1]
-
-
-def n_parameters(objective: Objective, n_features: int) -> int:
-    """The number of weights of one member."""
-    return sum(leaf.size for leaf in jax.tree.leaves(_shapes(objective, n_features)))
-
-
 def as_key(words: UInt32[Array | np.ndarray, "2"]) -> PRNGKeyArray:
     """The key that two words stand for."""
     return jax.random.wrap_key_data(jnp.asarray(words), impl=IMPLEMENTATION)
 
 
-def _shapes(objective: Objective, n_features: int) -> PyTree:
-    return jax.eval_shape(lambda: objective.network(jax.random.key(0), n_features))
+def _partitioned(module: PyTree) -> tuple[PyTree, PyTree, PyTree]:
+    """Weights, other arrays, and the rest."""
+    weights, rest = eqx.partition(module, lambda x: _is_array(x) and _is_inexact(x))
+    return weights, *eqx.partition(rest, _is_array)
+
+
+def _is_array(x: object) -> bool:
+    return isinstance(x, (jax.Array, np.ndarray, jax.ShapeDtypeStruct))
+
+
+def _is_inexact(x: Any) -> bool:
+    return jnp.issubdtype(x.dtype, jnp.inexact)

@@ -1,12 +1,15 @@
 """What Algorithm 1 of the paper asks of a learner: start, train from a state, predict."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float, Int
 
+from confide.arrays import Arrays, checked_array
 from confide.learners.data import TrainingData
+from confide.learners.likelihood import Likelihood
 from confide.randomness import MemberKeys
 
 Progress: TypeAlias = Callable[[int], None]
@@ -15,46 +18,120 @@ Progress: TypeAlias = Callable[[int], None]
 State = TypeVar("State")
 
 
-@runtime_checkable
-class Learner(Protocol[State]):
-    """An ensemble of learners that are trained and asked all at once.
+class Plan(NamedTuple):
+    """The stretch of training at hand: the `epochs` that follow the first `done` of `total`.
 
-    A state is a value: a pytree whose arrays all have a leading `member` axis. It holds all that
-    training needs to go on (weights *and* optimiser state), so keeping a snapshot is an
-    assignment, and training never changes the state it was given.
+    An epoch is the learner's own step: a pass over the data for networks, a round of boosting for
+    trees. A learner whose steps change as training goes on (a falling learning rate) reads off the
+    plan where it is, so that training in stretches equals training in one go.
     """
 
+    total: int
+    done: int
+    epochs: int
+
+
+class Learner(ABC, Generic[State]):
+    """An ensemble of learners that are trained and asked all at once.
+
+    A state is a value: it holds all that training needs to go on (weights *and* optimiser state),
+    so keeping a snapshot is an assignment, and training never changes the state it was given. What
+    is inside is the learner's own business. Three methods make a learner; the others are written
+    for a state that is a dictionary of arrays with a leading `member` axis.
+
+    Inputs and targets are standardised: mean zero and standard deviation one.
+
+    Attributes:
+        likelihood: what the outputs of `predict` mean.
+    """
+
+    likelihood: Likelihood
+
+    @abstractmethod
     def init(self, keys: MemberKeys, data: TrainingData) -> State:
         """Untrained members, as many as there are keys, each from its own."""
-        ...
 
+    @abstractmethod
     def train(
         self,
         keys: MemberKeys,
         state: State,
         data: TrainingData,
         targets: Float[np.ndarray, "member row"],
-        epochs: int,
+        plan: Plan,
         *,
         progress: Progress | None = None,
     ) -> State:
-        """The members trained on for some epochs, each on its own row of `targets`.
+        """The members trained on, each on its own row of targets.
 
         With the same keys, training for a + b epochs equals training for a and then for b.
+
+        Args:
+            keys: a key for each member; all chance in a member's training comes from its key.
+            state: the members so far.
+            data: the rows, see `TrainingData`.
+            targets: a row of targets for each member.
+            plan: how far training has come, and how far it goes now.
+            progress: called with the number of member-epochs just finished.
         """
-        ...
 
+    @abstractmethod
     def predict(
-        self, state: State, X: Float[Array | np.ndarray, "row feature"]
-    ) -> tuple[Float[np.ndarray, "member row"], Float[np.ndarray, "member row"]]:
-        """Each member's mean and (aleatoric) variance for each row."""
-        ...
+        self, state: State, X: Float[np.ndarray, "row feature"]
+    ) -> Float[np.ndarray, "member row output"]:
+        """Each member's outputs for each row, as the likelihood reads them."""
+
+    def take(self, state: State, members: Int[np.ndarray, " taken"]) -> State:
+        """Some of the members, in that order; one may be taken several times."""
+        return {name: array[members] for name, array in state.items()}  # type: ignore[attr-defined,return-value]
+
+    def to_arrays(self, state: State) -> Arrays:
+        """What a model file keeps: all that predicting needs."""
+        return dict(state)  # type: ignore[call-overload]
+
+    def from_arrays(self, arrays: Arrays, n_members: int, n_features: int) -> State:
+        """Members that can be asked, from a model file's arrays, checked."""
+        del n_features
+        for name, array in arrays.items():
+            checked_array(arrays, name, (n_members, *array.shape[1:]), array.dtype.type)
+        return dict(arrays)  # type: ignore[return-value]
+
+    def with_fresh_optimiser(self, state: State, data: TrainingData) -> State:
+        """The same members with an optimiser that has not taken a step.
+
+        Only the published variant of the bootstrap asks for it.
+        """
+        del state, data
+        raise ValueError(
+            f"{type(self).__name__} has no optimiser that could begin anew. Leave "
+            "`retrain_optimiser` at 'restored'."
+        )
+
+    def steps_per_epoch(self, n_rows: int) -> int:
+        """How many steps an epoch over so many rows is made of."""
+        del n_rows
+        return 1
+
+    def for_many(self) -> "Learner[State]":
+        """The same learner, for the members of many data sets side by side."""
+        return self
 
 
-@runtime_checkable
-class RestartingLearner(Learner[State], Protocol[State]):
-    """A learner that can also forget its optimiser: only the published variant needs it."""
-
-    def with_fresh_optimiser(self, state: State) -> State:
-        """The same weights with an optimiser that has not taken a step."""
-        ...
+def require_learner(learner: Any) -> Learner[Any]:
+    """The learner, if it is one."""
+    if isinstance(learner, type):
+        raise TypeError(
+            f"`learner` must be a learner, not its class: pass {learner.__name__}() instead of "
+            f"{learner.__name__}."
+        )
+    if not isinstance(learner, Learner):
+        raise TypeError(
+            f"`learner` must be a confide.learners.Learner, got {learner!r}. Subclass it and write "
+            "`init`, `train` and `predict`."
+        )
+    if not isinstance(getattr(learner, "likelihood", None), Likelihood):
+        raise TypeError(
+            f"{type(learner).__name__} must say what its outputs mean: set `likelihood`, for "
+            "example to confide.learners.SquaredError() for a mean alone."
+        )
+    return learner

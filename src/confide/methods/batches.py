@@ -1,12 +1,13 @@
 """Many data sets with the same inputs, fitted in batches that fill the cores."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
-from confide.learners import MOST_MEMBERS_PER_BLOCK, Progress, TrainingDivergedError
+from confide.learners import Learner, Progress, TrainingDivergedError
 from confide.learners.blocks import slices
 
 # Targets (networks x rows) in one batch of many fits: some tens of megabytes.
@@ -19,24 +20,31 @@ def fit_batches(
     X: Float[np.ndarray, "row feature"],
     targets: Float64[np.ndarray, "set row"],
     settings: Any,
+    learner: Learner[Any],
     *,
     progress: Progress | None = None,
 ) -> Iterator[Any]:
     """A fit for each data set, in their order; as many are in memory at once as a batch holds.
 
     The numbers of a data set depend on its targets and its key alone.
+
+    Args:
+        method: one of `confide.methods`.
+        keys: one for each data set.
+        X: the inputs of all.
+        targets: of each data set.
+        settings: of the method.
+        learner: what is trained.
+        progress: called with the number of member-epochs just finished.
     """
     of_a_set = settings.n_networks * X.shape[0]
     for batch in slices(len(targets), max(1, TARGETS_PER_BATCH // of_a_set)):
         try:
-            yield from method.fit(
-                keys[batch],
-                X,
-                targets[batch],
-                settings,
-                members_per_block=MOST_MEMBERS_PER_BLOCK,
-                progress=progress,
+            fits = method.fit(
+                keys[batch], X, targets[batch], settings, learner.for_many(), progress=progress
             )
+            # One data set is asked as if it had been fitted alone.
+            yield from (replace(fitted, learner=learner) for fitted in fits)
         except TrainingDivergedError as error:
             in_batch = error.member // settings.n_networks % (batch.stop - batch.start)
             error.add_note(

@@ -2,25 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
 from confide.arrays import Arrays, checked_array
 from confide.bootstrap import Bootstrap, BootstrappedEnsemble, Keys, bootstrapped_ensemble
+from confide.checks import require_choice, require_whole
 from confide.errors import is_number
-from confide.learners import MemberState, Progress
-from confide.methods.members import in_row_blocks, member_state, parameters_of, prepared
-from confide.methods.settings import (
-    EnsembleSettings,
-    require_choice,
-    require_several,
-    require_whole,
+from confide.learners import Learner, Progress
+from confide.methods import members
+from confide.methods.members import (
+    FittedMembers,
+    answers,
+    in_row_blocks,
+    kept,
+    learn_noise,
+    learner,
+    noise_from,
+    prepared,
+    restored,
 )
+from confide.methods.noise import variance_at
+from confide.methods.settings import EnsembleSettings, require_several
 from confide.prediction import Prediction
 from confide.standardise import Standardiser
+from confide.trees import Trees
 from confide.uncertainty import (
+    Law,
     aleatoric_variance,
     bootstrapped_confidence_law,
     bootstrapped_prediction_law,
@@ -29,6 +39,19 @@ from confide.uncertainty import (
     epistemic_variance,
     optimisation_variance,
 )
+
+__all__ = [
+    "NAME",
+    "Fitted",
+    "Settings",
+    "fit",
+    "from_arrays",
+    "learner",
+    "member_epochs",
+    "predict",
+    "to_arrays",
+    "validation_law",
+]
 
 NAME = "bootstrapped_deep_ensemble"
 
@@ -87,18 +110,25 @@ class Settings(EnsembleSettings):
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """A trained bootstrapped ensemble."""
+class Fitted(FittedMembers):
+    """A trained bootstrapped ensemble.
 
-    settings: Settings
-    standardiser: Standardiser
-    ensemble: BootstrappedEnsemble[MemberState]
+    Attributes:
+        retrained: the members retrained on targets simulated from themselves; retraining b of
+            member i is entry b * M + i.
+        location: a retrained member predicts this plus `scale` times its output.
+        scale: see there.
+    """
+
+    retrained: Any
+    location: Float64[np.ndarray, " retrained"]
+    scale: Float64[np.ndarray, " retrained"]
 
 
-def member_epochs(settings: Settings) -> int:
+def member_epochs(settings: Settings, learner: Learner[Any]) -> int:
     """How many epochs of one member a fit takes: the scale of its progress."""
     repeated = settings.n_retrains * settings.bootstrap.repeated_epochs
-    return settings.n_members * (settings.max_epochs + repeated)
+    return members.member_epochs(settings, learner) + settings.n_members * repeated
 
 
 def fit(
@@ -106,26 +136,63 @@ def fit(
     X: Float[np.ndarray, "row feature"],
     targets: Float64[np.ndarray, "set row"],
     settings: Settings,
+    learner: Learner[Any],
     *,
     sample_weight: Float64[np.ndarray, " row"] | None = None,
-    members_per_block: int | None = None,
     progress: Progress | None = None,
 ) -> list[Fitted]:
-    """Trains the members, and retrains them on targets simulated from themselves."""
+    """Trains the members, and retrains them on targets simulated from themselves.
+
+    Args:
+        keys: one for each data set.
+        X: the inputs of all.
+        targets: of each data set.
+        settings: of the method.
+        learner: what is trained.
+        sample_weight: of the rows.
+        progress: called with the number of member-epochs just finished.
+    """
     n_members = settings.n_members
-    standardisers, data, member_targets = prepared(X, targets, n_members, sample_weight)
+    of_members = Keys.from_keys(keys, n_members)
+    sets = prepared(X, targets, sample_weight)
+    noise = learn_noise(of_members, learner, sets, settings, progress)
     ensembles = bootstrapped_ensemble(
-        Keys.from_keys(keys, n_members),
-        settings.learner(members_per_block),
-        data,
-        member_targets,
+        of_members,
+        learner,
+        sets.data,
+        sets.of_members(n_members),
         settings.bootstrap,
+        noise_variance=variance_at(noise, sets.data.inputs, n_members),
         progress=progress,
     )
+    n_all = len(keys) * n_members
+    parts = (
+        ensembles.part(learner, slice(first, first + n_members), n_all)
+        for first in range(0, n_all, n_members)
+    )
     return [
-        Fitted(settings, standardiser, ensembles.part(slice(j * n_members, (j + 1) * n_members)))
-        for j, standardiser in enumerate(standardisers)
+        _fitted(settings, learner, standardiser, part, own_noise)
+        for standardiser, part, own_noise in zip(sets.standardisers, parts, noise, strict=True)
     ]
+
+
+def _fitted(
+    settings: Settings,
+    learner: Learner[Any],
+    standardiser: Standardiser,
+    ensemble: BootstrappedEnsemble[Any],
+    noise: Trees | None,
+) -> Fitted:
+    return Fitted(
+        settings,
+        learner,
+        standardiser,
+        ensemble.members,
+        noise,
+        ensemble.retrained,
+        ensemble.location,
+        ensemble.scale,
+    )
 
 
 def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
@@ -133,13 +200,13 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     standardiser, n_members = fitted.standardiser, fitted.settings.n_members
 
     def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
-        means, variances, retrained = _answers(fitted, X_block)
+        of_members = answers(fitted, X_block)
         return np.stack(
             [
-                ensemble_mean(means),
-                aleatoric_variance(variances),
-                classical_variance(means, retrained),
-                optimisation_variance(means),
+                ensemble_mean(of_members.means),
+                aleatoric_variance(of_members.variances),
+                classical_variance(of_members.means, _retrained_means(fitted, X_block)),
+                optimisation_variance(of_members.means),
             ]
         )
 
@@ -164,54 +231,63 @@ def member_means(
     fitted: Fitted, X: Float[np.ndarray, "row feature"]
 ) -> tuple[Float64[np.ndarray, "member row"], Float64[np.ndarray, "retraining member row"]]:
     """What each member predicts, before and after each retraining."""
-    means, _, retrained = _answers(fitted, X)
+    means, retrained = answers(fitted, X).means, _retrained_means(fitted, X)
     location, scale = fitted.standardiser.y_mean, fitted.standardiser.y_scale
     before, after = (location + scale * each.astype(np.float64) for each in (means, retrained))
     return before, after
 
 
-def _answers(
+def _retrained_means(
     fitted: Fitted, X: Float[np.ndarray, "row feature"]
-) -> tuple[
-    Float[np.ndarray, "member row"],
-    Float[np.ndarray, "member row"],
-    Float[np.ndarray, "retraining member row"],
-]:
-    """Means and variances of the members, and means of the retrained, on the scale of training."""
-    inputs = fitted.standardiser.inputs(X)
-    learner, ensemble = fitted.settings.learner(), fitted.ensemble
-    means, variances = learner.predict(ensemble.members, inputs)
-    outputs, _ = learner.predict(ensemble.retrained, inputs)
-    retrained = ensemble.location[:, None] + ensemble.scale[:, None] * outputs
-    return means, variances, retrained.reshape(-1, *means.shape)
+) -> Float[np.ndarray, "retraining member row"]:
+    """What retrained members predict, in units of the members' own training."""
+    learner = fitted.learner
+    outputs = learner.predict(fitted.retrained, fitted.standardiser.inputs(X))
+    means = fitted.location[:, None] + fitted.scale[:, None] * learner.likelihood.mean(outputs)
+    return means.reshape(-1, fitted.settings.n_members, len(X))
+
+
+def validation_law(
+    means: Float[np.ndarray, "member row"], variances: Float[np.ndarray, "member row"]
+) -> Law:
+    """The law of held-out rows while the number of epochs is chosen.
+
+    The members' spread stands for what the bootstrap will estimate. Its law, a t with few degrees
+    of freedom, bears longer training than a deep ensemble's normal law.
+    """
+    mean, noise = ensemble_mean(means), aleatoric_variance(variances)
+    return bootstrapped_prediction_law(mean, optimisation_variance(means), noise, len(means))
 
 
 def to_arrays(fitted: Fitted) -> Arrays:
     """What a model file keeps beside the settings."""
-    ensemble = fitted.ensemble
     return {
-        **fitted.standardiser.to_arrays(),
-        "members": parameters_of(ensemble.members),
-        "retrained": parameters_of(ensemble.retrained),
-        "retrained_location": ensemble.location,
-        "retrained_scale": ensemble.scale,
+        **members.to_arrays(fitted),
+        **kept("retrained", fitted.learner, fitted.retrained),
+        "retrained_location": fitted.location,
+        "retrained_scale": fitted.scale,
     }
 
 
-def from_arrays(arrays: Arrays, settings: Settings, n_features: int) -> Fitted:
+def from_arrays(
+    arrays: Arrays, settings: Settings, learner: Learner[Any], n_features: int
+) -> Fitted:
     """A fitted method from a model file's arrays, checked."""
-    learner, n_members = settings.learner(), settings.n_members
+    n_members = settings.n_members
     n_retrained = n_members * settings.n_retrains
-    scale = checked_array(arrays, "retrained_scale", (n_retrained,), np.float64)
+    location, scale = (
+        checked_array(arrays, name, (n_retrained,), np.float64)
+        for name in ("retrained_location", "retrained_scale")
+    )
     if not np.all(scale > 0):
         raise ValueError("scales must be positive")
     return Fitted(
         settings,
+        learner,
         Standardiser.from_arrays(arrays, n_features),
-        BootstrappedEnsemble(
-            members=member_state(arrays, "members", n_members, learner, n_features),
-            retrained=member_state(arrays, "retrained", n_retrained, learner, n_features),
-            location=checked_array(arrays, "retrained_location", (n_retrained,), np.float64),
-            scale=scale,
-        ),
+        restored(arrays, "members", n_members, learner, n_features),
+        noise_from(arrays, learner, n_features),
+        restored(arrays, "retrained", n_retrained, learner, n_features),
+        location,
+        scale,
     )

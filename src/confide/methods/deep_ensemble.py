@@ -7,15 +7,18 @@ from jaxtyping import Float, Float64
 
 from confide.methods.members import (
     FittedMembers,
+    answers,
     fit_members,
     from_arrays,
     in_row_blocks,
+    learner,
     member_epochs,
     to_arrays,
 )
 from confide.methods.settings import EnsembleSettings
 from confide.prediction import Prediction
 from confide.uncertainty import (
+    Law,
     aleatoric_variance,
     deep_ensemble_confidence_law,
     deep_ensemble_prediction_law,
@@ -30,9 +33,11 @@ __all__ = [
     "Settings",
     "fit",
     "from_arrays",
+    "learner",
     "member_epochs",
     "predict",
     "to_arrays",
+    "validation_law",
 ]
 
 NAME = "deep_ensemble"
@@ -50,10 +55,9 @@ fit = fit_members
 def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     """Mean, both laws and the variances that a deep ensemble knows of, for each row."""
     standardiser, n_members = fitted.standardiser, fitted.settings.n_members
-    learner = fitted.settings.learner()
 
     def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
-        means, variances = learner.predict(fitted.members, standardiser.inputs(X_block))
+        means, variances = answers(fitted, X_block)
         parts = [ensemble_mean(means), aleatoric_variance(variances), disagreement_variance(means)]
         if n_members > 1:
             parts.append(optimisation_variance(means))
@@ -75,3 +79,11 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
         optimisation_variance=optimisation[0] if several else None,
         n_members=n_members,
     )
+
+
+def validation_law(
+    means: Float[np.ndarray, "member row"], variances: Float[np.ndarray, "member row"]
+) -> Law:
+    """The law of held-out rows while the number of epochs is chosen."""
+    mean, noise = ensemble_mean(means), aleatoric_variance(variances)
+    return deep_ensemble_prediction_law(mean, disagreement_variance(means), noise)

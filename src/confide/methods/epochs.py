@@ -17,22 +17,12 @@ from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 from confide.arrays import Arrays
 from confide.bootstrap import Keys
 from confide.fingerprints import groups
-from confide.learners import Learner, Progress, TrainingData, TrainingDivergedError
+from confide.learners import Learner, Plan, Progress, TrainingData, TrainingDivergedError
 from confide.learners.blocks import slices
-from confide.methods import deep_ensemble
 from confide.methods.members import ROWS_PER_BLOCK
 from confide.methods.settings import EnsembleSettings
 from confide.randomness import generator_from, split_on_host
 from confide.standardise import Standardiser
-from confide.uncertainty import (
-    Law,
-    aleatoric_variance,
-    bootstrapped_prediction_law,
-    deep_ensemble_prediction_law,
-    disagreement_variance,
-    ensemble_mean,
-    optimisation_variance,
-)
 
 AUTO = "auto"
 FALLBACK = 80  # the paper's (Section 4.2)
@@ -113,14 +103,22 @@ def is_auto(max_epochs: object) -> bool:
     return isinstance(max_epochs, str) and max_epochs == AUTO
 
 
-def refuse_auto_epochs_without_likelihood(estimator: str, settings: type) -> None:
-    """Refuses methods whose networks have no mean and variance to score held-out rows by."""
-    has_likelihood = issubclass(settings, EnsembleSettings)
-    if not has_likelihood:
+def refuse_auto_epochs_without_likelihood(estimator: str, method: Any) -> None:
+    """Refuses methods that have no law to score held-out rows by."""
+    if not hasattr(method, "validation_law"):
         raise ValueError(
-            f"`max_epochs` of {estimator} must be a number, got 'auto': epochs are chosen by the "
-            "likelihood of an ensemble that was trained for it, and this is none. Pass 240, as in "
-            "the paper."
+            f"`max_epochs` of {estimator} must be a number, got 'auto', which needs networks that "
+            "predict a mean and a variance. Pass 240, as in the paper."
+        )
+
+
+def refuse_auto_epochs_without_variance(learner: Learner[Any]) -> None:
+    """Refuses learners whose likelihood says nothing of the noise."""
+    if not learner.likelihood.has_variance:
+        raise ValueError(
+            "`max_epochs='auto'` needs a network that predicts a mean and a log standard "
+            "deviation, and yours predicts a mean alone. Give it a second output, or pass a number "
+            "of epochs."
         )
 
 
@@ -128,7 +126,9 @@ def choose_epochs(
     key: PRNGKeyArray,
     X: Float[np.ndarray, "row feature"],
     y: Float64[np.ndarray, " row"],
+    method: Any,
     settings: EnsembleSettings,
+    learner: Learner[Any],
     *,
     sample_weight: Float64[np.ndarray, " row"] | None = None,
     progress: Progress | None = None,
@@ -137,18 +137,29 @@ def choose_epochs(
 
     Of the candidates that score as well as the best, the largest: the final fit has more rows to
     learn from, and longer training mostly betters the mean where the likelihood cannot tell.
+
+    Args:
+        key: of the fit.
+        X: the inputs.
+        y: the targets.
+        method: whose law of held-out rows is scored.
+        settings: of the method.
+        learner: what is trained.
+        sample_weight: of the rows.
+        progress: called with the number of member-epochs just finished.
     """
+    refuse_auto_epochs_without_variance(learner)
     of_rows = groups(X, y)
     if (n_groups := int(of_rows.max()) + 1) < FEWEST_ROWS:
         return _fallback(f"{n_groups} different rows are too few to hold some out")
     # The fit itself takes the first four: its numbers are those of a fit with that `max_epochs`.
     *_, of_folds, of_training = split_on_host(key, 6)
     folds = _folds(generator_from(of_folds), X, y, of_rows, settings.n_networks, sample_weight)
-    candidates = candidates_for(settings, folds[0].data.n_rows)
+    candidates = candidates_for(settings, learner, folds[0].data.n_rows)
     weight = np.concatenate([fold.weight for fold in folds])
-    steps_per_epoch = -(-folds[0].data.n_rows // settings.batch_size)
+    steps_per_epoch = learner.steps_per_epoch(folds[0].data.n_rows)
     losses: list[np.ndarray] = []
-    for loss in _losses(of_training, folds, candidates, settings, progress):
+    for loss in _losses(of_training, folds, candidates, method, settings, learner, progress):
         losses.append(loss)
         means = np.average(losses, axis=1, weights=weight)
         in_vain = len(means) - 1 - np.argmin(means)
@@ -173,17 +184,17 @@ def choose_epochs(
     )
 
 
-def search_epochs(settings: EnsembleSettings, n_rows: int) -> int:
+def search_epochs(settings: EnsembleSettings, learner: Learner[Any], n_rows: int) -> int:
     """How many epochs of one member the search takes at most: the scale of its progress."""
     if n_rows < FEWEST_ROWS:
         return 0
-    most = candidates_for(settings, n_rows - _n_held_out(n_rows))[-1]
+    most = candidates_for(settings, learner, n_rows - _n_held_out(n_rows))[-1]
     return settings.n_networks * n_folds(n_rows) * most
 
 
-def candidates_for(settings: EnsembleSettings, n_rows: int) -> list[int]:
+def candidates_for(settings: EnsembleSettings, learner: Learner[Any], n_rows: int) -> list[int]:
     """The candidates that the settings allow, and that a table of so many rows has time for."""
-    steps_per_epoch = -(-n_rows // settings.batch_size)
+    steps_per_epoch = learner.steps_per_epoch(n_rows)
     allowed = [epochs for epochs in CANDIDATES if _allowed(settings, epochs)]
     return [e for e in allowed if e * steps_per_epoch <= MOST_STEPS] or allowed[:1]
 
@@ -277,24 +288,21 @@ def _losses(
     key: PRNGKeyArray,
     folds: list[Fold],
     candidates: list[int],
+    method: Any,
     settings: EnsembleSettings,
+    learner: Learner[Any],
     progress: Progress | None,
 ) -> Iterator[Float64[np.ndarray, " held_out"]]:
     """The negative log-likelihood of every held-out row after each candidate's epochs."""
-    learner: Learner[Any] = settings.learner()
     n_members = settings.n_networks
     keys = [Keys.from_key(of_fold, n_members) for of_fold in split_on_host(key, len(folds))]
     states = [learner.init(k.initialisation, f.data) for k, f in zip(keys, folds, strict=True)]
     for before, epochs in zip([0, *candidates], candidates, strict=False):
+        plan = Plan(total=epochs, done=before, epochs=epochs - before)
         try:
             states = [
                 learner.train(
-                    of_fold.training,
-                    state,
-                    fold.data,
-                    fold.targets,
-                    epochs - before,
-                    progress=progress,
+                    of_fold.training, state, fold.data, fold.targets, plan, progress=progress
                 )
                 for of_fold, state, fold in zip(keys, states, folds, strict=True)
             ]
@@ -302,27 +310,9 @@ def _losses(
             if before == 0:
                 raise
             return  # what is too long is no candidate
-        laws = [
-            _law(settings, *learner.predict(state, fold.X_held_out))
-            for state, fold in zip(states, folds, strict=True)
-        ]
-        yield np.concatenate(
-            [-law.log_density(fold.y_held_out) for law, fold in zip(laws, folds, strict=True)]
-        )
-
-
-def _law(
-    settings: EnsembleSettings,
-    means: Float[np.ndarray, "member row"],
-    variances: Float[np.ndarray, "member row"],
-) -> Law:
-    """A new observation's law, of the kind that the method's prediction intervals have.
-
-    The members' spread stands for what a bootstrap will estimate. Its law, a t with few degrees of
-    freedom, bears longer training than a deep ensemble's normal law.
-    """
-    mean, noise = ensemble_mean(means), aleatoric_variance(variances)
-    if isinstance(settings, deep_ensemble.Settings):
-        return deep_ensemble_prediction_law(mean, disagreement_variance(means), noise)
-    spread = optimisation_variance(means)
-    return bootstrapped_prediction_law(mean, spread, noise, settings.n_members)
+        losses = []
+        for state, fold in zip(states, folds, strict=True):
+            outputs, likelihood = learner.predict(state, fold.X_held_out), learner.likelihood
+            law = method.validation_law(likelihood.mean(outputs), likelihood.variance(outputs))
+            losses.append(-law.log_density(fold.y_held_out))
+        yield np.concatenate(losses)

@@ -1,4 +1,4 @@
-"""What methods of networks do alike: prepare data, train members, answer in row blocks, keep them.
+"""What methods of ensembles do alike: prepare data, train members, ask them, keep them.
 
 A method that trains its members and nothing more takes its doors from here.
 """
@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 
-from confide.arrays import Arrays, checked_array
+from confide.arrays import Arrays, part
 from confide.bootstrap import Keys, train_ensemble
-from confide.learners import MemberState, NetworkEnsemble, Progress, TrainingData
-from confide.methods.settings import NetworkSettings
+from confide.learners import Learner, Progress, TrainingData, networks
+from confide.methods.noise import noise_epochs, out_of_fold_noise
+from confide.methods.settings import TrainingSettings
 from confide.randomness import MemberKeys
 from confide.standardise import Standardiser
+from confide.trees import Trees
 from confide.uncertainty import disagreement_variance, optimisation_variance
 
 # Rows answered at once: members x rows stays a few megabytes however long the table is.
@@ -26,93 +27,182 @@ SPREADS = {"sample": optimisation_variance, "population": disagreement_variance}
 
 
 class Prepared(NamedTuple):
-    """Data sets with the same inputs, standardised, and the targets of each one's members.
+    """Data sets with the same inputs, standardised.
 
-    Members of data set j are entries j * M to (j + 1) * M - 1 of every array.
+    Members of data set j are entries j * M to (j + 1) * M - 1 of every array of members.
     """
 
     standardisers: list[Standardiser]
     data: TrainingData
-    targets: Float32[np.ndarray, "member row"]
+    targets: Float32[np.ndarray, "set row"]
+
+    def of_members(self, n_members: int) -> Float32[np.ndarray, "member row"]:
+        """The targets of each data set, repeated for each of its members."""
+        n_sets, n_rows = self.targets.shape
+        repeated = np.broadcast_to(self.targets[:, None], (n_sets, n_members, n_rows))
+        return repeated.reshape(-1, n_rows)  # not a copy where there is one set
 
 
 @dataclass(frozen=True)
 class FittedMembers:
-    """Trained networks, with what it takes to ask them."""
+    """Trained members, with what it takes to ask them.
+
+    Attributes:
+        settings: of the method.
+        learner: what was trained.
+        standardiser: of inputs and target.
+        members: the trained members, the learner's own state.
+        noise: variance of the noise where the learner predicts a mean alone, in standardised
+            units; None where it predicts the variance too.
+    """
 
     settings: Any
+    learner: Learner[Any]
     standardiser: Standardiser
-    members: MemberState
+    members: Any
+    noise: Trees | None
+
+
+class Answers(NamedTuple):
+    """What each member predicts for some rows, in standardised units."""
+
+    means: Float[np.ndarray, "member row"]
+    variances: Float[np.ndarray, "member row"]
+
+
+def learner(settings: TrainingSettings, n_features: int, **arguments: Any) -> Learner[Any]:
+    """Networks with a mean and a variance; see `confide.learners.networks` for the arguments."""
+    return networks(n_features, settings.n_networks, **arguments)
 
 
 def prepared(
     X: Float[np.ndarray, "row feature"],
     targets: Float64[np.ndarray, "set row"],
-    n_members: int,
     sample_weight: Float64[np.ndarray, " row"] | None,
     member_rows: Int[np.ndarray, "member row"] | None = None,
 ) -> Prepared:
-    """Each data set standardised by itself, its targets repeated for each of its members."""
+    """Each data set standardised by itself."""
     standardisers = Standardiser.for_each(X, targets, sample_weight)
     blocks = standardisers[0].input_blocks(X)
     each = np.stack([s.targets(y) for s, y in zip(standardisers, targets, strict=True)])
-    n_sets, n_rows = each.shape
-    repeated = np.broadcast_to(each[:, None], (n_sets, n_members, n_rows))
-    return Prepared(
-        standardisers,
-        TrainingData.from_blocks(blocks, X.shape, sample_weight, member_rows),
-        repeated.reshape(n_sets * n_members, n_rows),  # not a copy where there is one set
-    )
+    data = TrainingData.from_blocks(blocks, X.shape, sample_weight, member_rows)
+    return Prepared(standardisers, data, each)
 
 
 def fit_members(
     keys: Sequence[PRNGKeyArray],
     X: Float[np.ndarray, "row feature"],
     targets: Float64[np.ndarray, "set row"],
-    settings: NetworkSettings,
+    settings: TrainingSettings,
+    learner: Learner[Any],
     *,
     sample_weight: Float64[np.ndarray, " row"] | None = None,
-    members_per_block: int | None = None,
     progress: Progress | None = None,
     resample: Callable[[MemberKeys, int], Int[np.ndarray, "member row"]] | None = None,
 ) -> list[FittedMembers]:
-    """Trains the members of all data sets, each on all rows or on those that `resample` draws."""
+    """Trains the members of all data sets, each on all rows or on those that `resample` draws.
+
+    Args:
+        keys: one for each data set.
+        X: the inputs of all.
+        targets: of each data set.
+        settings: of the method.
+        learner: what is trained.
+        sample_weight: of the rows.
+        progress: called with the number of member-epochs just finished.
+        resample: draws the rows that each member sees.
+    """
     n_members = settings.n_networks
     of_members = Keys.from_keys(keys, n_members)
     rows = None if resample is None else resample(of_members.simulation, len(X))
-    standardisers, data, member_targets = prepared(X, targets, n_members, sample_weight, rows)
+    sets = prepared(X, targets, sample_weight, rows)
+    noise = learn_noise(of_members, learner, sets, settings, progress)
     state = train_ensemble(
         of_members,
-        settings.learner(members_per_block),
-        data,
-        member_targets,
+        learner,
+        sets.data,
+        sets.of_members(n_members),
         settings.max_epochs,
         progress=progress,
     )
-    slices = [slice(j * n_members, (j + 1) * n_members) for j in range(len(standardisers))]
+    of_sets = np.arange(len(keys) * n_members).reshape(-1, n_members)
     return [
-        FittedMembers(settings, standardiser, jax.tree.map(lambda leaf, s=s: leaf[s], state))
-        for standardiser, s in zip(standardisers, slices, strict=True)
+        FittedMembers(settings, learner, standardiser, learner.take(state, members), own_noise)
+        for standardiser, members, own_noise in zip(sets.standardisers, of_sets, noise, strict=True)
     ]
 
 
-def member_epochs(settings: NetworkSettings) -> int:
+def learn_noise(
+    keys: Keys,
+    learner: Learner[Any],
+    sets: Prepared,
+    settings: TrainingSettings,
+    progress: Progress | None,
+) -> Sequence[Trees | None]:
+    """Each data set's noise, or None where the learner predicts it."""
+    if learner.likelihood.has_variance:
+        return [None] * len(sets.targets)
+    return out_of_fold_noise(
+        keys, learner, sets.data, sets.targets, settings.max_epochs, progress=progress
+    )
+
+
+def member_epochs(settings: TrainingSettings, learner: Learner[Any]) -> int:
     """How many epochs of one member a fit takes: the scale of its progress."""
-    return settings.n_networks * settings.max_epochs
+    n_members, epochs = settings.n_networks, settings.max_epochs
+    return n_members * epochs + noise_epochs(learner, epochs, n_members)
+
+
+def answers(fitted: FittedMembers, X: Float[np.ndarray, "row feature"]) -> Answers:
+    """What each member says about some rows."""
+    inputs = fitted.standardiser.inputs(X)
+    outputs, likelihood = fitted.learner.predict(fitted.members, inputs), fitted.learner.likelihood
+    means = likelihood.mean(outputs)
+    if fitted.noise is None:
+        return Answers(means, likelihood.variance(outputs))
+    return Answers(means, np.broadcast_to(fitted.noise(inputs), means.shape))
 
 
 def to_arrays(fitted: FittedMembers) -> Arrays:
     """What a model file keeps beside the settings."""
-    return {**fitted.standardiser.to_arrays(), "members": parameters_of(fitted.members)}
+    arrays = fitted.standardiser.to_arrays() | kept("members", fitted.learner, fitted.members)
+    if fitted.noise is not None:
+        arrays |= {f"noise.{name}": array for name, array in fitted.noise.to_arrays().items()}
+    return arrays
 
 
-def from_arrays(arrays: Arrays, settings: NetworkSettings, n_features: int) -> FittedMembers:
+def from_arrays(
+    arrays: Arrays, settings: TrainingSettings, learner: Learner[Any], n_features: int
+) -> FittedMembers:
     """Fitted members from a model file's arrays, checked."""
     return FittedMembers(
         settings,
+        learner,
         Standardiser.from_arrays(arrays, n_features),
-        member_state(arrays, "members", settings.n_networks, settings.learner(), n_features),
+        restored(arrays, "members", settings.n_networks, learner, n_features),
+        noise_from(arrays, learner, n_features),
     )
+
+
+def kept(name: str, learner: Learner[Any], state: Any) -> Arrays:
+    """A learner's arrays under a name; one without a name of its own has just that."""
+    arrays = learner.to_arrays(state)
+    return {f"{name}.{own}" if own else name: array for own, array in arrays.items()}
+
+
+def restored(
+    arrays: Arrays, name: str, n_members: int, learner: Learner[Any], n_features: int
+) -> Any:
+    """Members from the arrays that `kept` named."""
+    own = part(arrays, name) | ({"": arrays[name]} if name in arrays else {})
+    return learner.from_arrays(own, n_members, n_features)
+
+
+def noise_from(arrays: Arrays, learner: Learner[Any], n_features: int) -> Trees | None:
+    """The noise of a model file, where the learner needs one."""
+    if learner.likelihood.has_variance:
+        return None
+    return Trees.from_arrays(part(arrays, "noise"), n_features)
 
 
 def in_row_blocks(
@@ -122,16 +212,3 @@ def in_row_blocks(
     """The same numbers as `of_rows(X)`, in bounded memory."""
     starts = range(0, max(len(X), 1), ROWS_PER_BLOCK)
     return np.concatenate([of_rows(X[start : start + ROWS_PER_BLOCK]) for start in starts], axis=1)
-
-
-def parameters_of(state: MemberState) -> Float32[np.ndarray, "member parameter"]:
-    """The weights alone: all that predicting needs."""
-    return np.asarray(state.parameters)
-
-
-def member_state(
-    arrays: Arrays, name: str, n_members: int, learner: NetworkEnsemble, n_features: int
-) -> MemberState:
-    """Members from saved weights, with an optimiser that has not taken a step."""
-    shape = (n_members, learner.n_parameters(n_features))
-    return learner.state_from(checked_array(arrays, name, shape, np.float32))

@@ -7,16 +7,20 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Float64, Int
 
+from confide.checks import require_choice
+from confide.methods.bootstrapped_deep_ensemble import validation_law
 from confide.methods.members import (
     SPREADS,
     FittedMembers,
+    answers,
     fit_members,
     from_arrays,
     in_row_blocks,
+    learner,
     member_epochs,
     to_arrays,
 )
-from confide.methods.settings import EnsembleSettings, require_choice, require_several
+from confide.methods.settings import EnsembleSettings, require_several
 from confide.prediction import Prediction
 from confide.randomness import MemberKeys, generator_from
 from confide.uncertainty import (
@@ -32,9 +36,11 @@ __all__ = [
     "Settings",
     "fit",
     "from_arrays",
+    "learner",
     "member_epochs",
     "predict",
     "to_arrays",
+    "validation_law",
 ]
 
 NAME = "naive_bootstrap"
@@ -85,11 +91,10 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     members' mean noise to it, as in Algorithm 2.
     """
     standardiser, n_members = fitted.standardiser, fitted.settings.n_members
-    learner = fitted.settings.learner()
     spread_between = SPREADS[fitted.settings.spread]
 
     def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
-        means, variances = learner.predict(fitted.members, standardiser.inputs(X_block))
+        means, variances = answers(fitted, X_block)
         return np.stack(
             [ensemble_mean(means), aleatoric_variance(variances), spread_between(means)]
         )

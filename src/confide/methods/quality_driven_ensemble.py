@@ -1,17 +1,26 @@
 """Quality-Driven Ensembles (Pearce et al. 2018): networks that output bounds, at one level."""
 
 from dataclasses import dataclass
-from typing import Literal
+from types import ModuleType
+from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Float64, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Float64, PRNGKeyArray
 from scipy import special
 
+from confide.checks import require_choice, require_not_negative, require_positive
 from confide.errors import is_number
-from confide.learners import Perceptron
+from confide.learners import (
+    Learner,
+    Likelihood,
+    Network,
+    Perceptron,
+    jax_networks,
+    layer_sizes,
+)
 from confide.methods.members import (
     SPREADS,
     FittedMembers,
@@ -21,14 +30,7 @@ from confide.methods.members import (
     member_epochs,
     to_arrays,
 )
-from confide.methods.settings import (
-    LARGEST,
-    NetworkSettings,
-    require_choice,
-    require_positive,
-    require_several,
-    require_whole,
-)
+from confide.methods.settings import EnsembleSettings, require_several
 from confide.prediction import Prediction
 from confide.uncertainty import LevelLaw, ensemble_mean
 
@@ -38,6 +40,7 @@ __all__ = [
     "Settings",
     "fit",
     "from_arrays",
+    "learner",
     "member_epochs",
     "predict",
     "to_arrays",
@@ -57,18 +60,27 @@ AS_PUBLISHED = {
 FEW = 1e-3
 
 
-class BoundsNetwork(Perceptron):
-    """A network whose outputs are an upper and a lower bound."""
+class BoundsNetwork(Network):
+    """A perceptron whose outputs are an upper and a lower bound, apart from the start."""
 
-    def __call__(
-        self, X: Float[Array, "feature row"]
-    ) -> tuple[Float[Array, " row"], Float[Array, " row"]]:
-        """Lower and upper bound of rows that lie in the columns of X."""
-        upper, lower = self.linear_outputs(X)
-        return lower, upper
+    hidden_layer_sizes: tuple[int, ...] = eqx.field(static=True)
+    initial_bound: Float[Array | np.ndarray, ""]
+
+    def init(self, key: PRNGKeyArray, n_features: int) -> Perceptron:
+        """An untrained perceptron whose biases are the initial bounds."""
+        network = Perceptron.init(key, n_features, self.hidden_layer_sizes)
+        bias = self.initial_bound * jnp.array([1.0, -1.0])
+        return eqx.tree_at(lambda net: net.head.bias, network, bias)
+
+    def raw(
+        self, module: Perceptron, X: Float[Array, "feature row"], key: PRNGKeyArray | None
+    ) -> Float[Array, "2 row"]:
+        """Upper and lower bound."""
+        del key  # it is not random
+        return module(X)
 
 
-class QualityDrivenLoss(eqx.Module):
+class QualityDrivenLoss(Likelihood):
     r"""Narrow bounds that capture enough: their $\mathrm{Loss}_{QD}$.
 
     $\mathrm{MPIW}_{\mathrm{capt}} + \lambda \sqrt n \max(0, (1-\alpha) - \mathrm{PICP})^2$ for a
@@ -81,30 +93,16 @@ class QualityDrivenLoss(eqx.Module):
     intervals on a sine with 400 rows came out 5.5 times as wide as the true ones, with this 2 to 3.
     """
 
-    hidden_layer_sizes: tuple[int, ...] = eqx.field(static=True)
+    n_outputs: ClassVar[int] = 2
     captured_width: str = eqx.field(static=True)
     confidence_level: Float[Array | np.ndarray, ""]
     coverage_penalty: Float[Array | np.ndarray, ""]
     softening: Float[Array | np.ndarray, ""]
-    initial_bound: Float[Array | np.ndarray, ""]
 
-    def network(self, key: PRNGKeyArray, n_features: int) -> BoundsNetwork:
-        """An untrained network, its bounds apart from the start."""
-        network = BoundsNetwork.init(key, n_features, self.hidden_layer_sizes)
-        bias = self.initial_bound * jnp.array([1.0, -1.0])
-        return eqx.tree_at(lambda net: net.head.bias, network, bias)
-
-    def loss(
-        self,
-        network: BoundsNetwork,
-        key: PRNGKeyArray,
-        X: Float[Array, "feature batch"],
-        y: Float[Array, " batch"],
-        weight: Float[Array, " batch"],
-    ) -> Float[Array, ""]:
+    def loss(self, raw: Any, y: Any, weight: Any, xp: ModuleType = jnp) -> Any:
         """The loss of one batch; rows count as much as they weigh."""
-        del key  # this network is not random
-        lower, upper = network(X)
+        del xp  # these networks are in JAX alone
+        upper, lower = raw
         soft = jax.nn.sigmoid(self.softening * (upper - y))
         soft *= jax.nn.sigmoid(self.softening * (y - lower))
         hard = jnp.where((lower <= y) & (y <= upper), 1.0, 0.0)
@@ -114,25 +112,19 @@ class QualityDrivenLoss(eqx.Module):
         shortfall = jnp.maximum(0.0, self.confidence_level - share)
         return width + self.coverage_penalty * jnp.sqrt(jnp.sum(weight > 0)) * shortfall**2
 
-    def penalty(self, network: BoundsNetwork, n_rows: Int[Array, ""]) -> Float[Array, ""]:
-        """None."""
-        del network, n_rows
-        return jnp.zeros(())
-
-    def outputs(
-        self, network: BoundsNetwork, X: Float[Array, "feature row"]
-    ) -> tuple[Float[Array, " row"], Float[Array, " row"]]:
-        """The lower and the upper bound of each row."""
-        return network(X)
+    def outputs(self, raw: Any, xp: ModuleType = jnp) -> tuple[Any, ...]:
+        """Lower and upper bound."""
+        del xp
+        upper, lower = raw
+        return lower, upper
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(NetworkSettings):
+class Settings(EnsembleSettings):
     """Those of the networks, and of their loss; the defaults are the inventors'.
 
     Attributes:
         confidence_level: the one level that the networks are trained for.
-        n_members: M, the number of networks.
         max_epochs: passes over the data; three times those of other ensembles, as in the paper.
         coverage_penalty: lambda, the price of capturing too few.
         softening: s, how sharp the soft indicator is.
@@ -142,7 +134,6 @@ class Settings(NetworkSettings):
     """
 
     confidence_level: float = 0.95
-    n_members: int = 5
     max_epochs: int = 240
     coverage_penalty: float = 4.0
     softening: float = 160.0
@@ -153,7 +144,6 @@ class Settings(NetworkSettings):
     def __post_init__(self) -> None:
         """Refuses what cannot be meant."""
         super().__post_init__()
-        require_whole("n_members", self.n_members, "It is the number of networks; 5 is usual.")
         require_several(self.n_members, "a quality-driven ensemble")
         if not (is_number(self.confidence_level) and 0 < self.confidence_level < 1):
             raise ValueError(
@@ -162,28 +152,31 @@ class Settings(NetworkSettings):
             )
         require_positive("coverage_penalty", self.coverage_penalty, "The inventors advise 4.")
         require_positive("softening", self.softening, "The inventors advise 160.")
-        if not (is_number(self.initial_bound) and 0 <= self.initial_bound < LARGEST):
-            raise ValueError(
-                f"`initial_bound` must be a number that is not negative, got "
-                f"{self.initial_bound!r}. The inventors advise 3."
-            )
+        require_not_negative("initial_bound", self.initial_bound, "The inventors advise 3.")
         require_choice("captured_width", self.captured_width, ("hard", "soft"))
         require_choice("spread", self.spread, ("sample", "population"))
 
-    @property
-    def n_networks(self) -> int:
-        """All members."""
-        return int(self.n_members)
 
-    @property
-    def objective(self) -> QualityDrivenLoss:
-        """The loss with its numbers as run-time values."""
-        numbers = (
-            self.confidence_level, self.coverage_penalty, self.softening, self.initial_bound
-        )  # fmt: skip
-        return QualityDrivenLoss(
-            self.layer_sizes, self.captured_width, *(np.asarray(n, np.float32) for n in numbers)
+def learner(
+    settings: Settings, n_features: int, *, hidden_layer_sizes: Any, **training: Any
+) -> Learner[Any]:
+    """Networks with two bounds; see `confide.learners.jax_networks` for the arguments."""
+    del n_features
+    bound, *numbers = (
+        np.asarray(number, np.float32)
+        for number in (
+            settings.initial_bound,
+            settings.confidence_level,
+            settings.coverage_penalty,
+            settings.softening,
         )
+    )
+    return jax_networks(
+        BoundsNetwork(layer_sizes(hidden_layer_sizes), bound),
+        QualityDrivenLoss(settings.captured_width, *numbers),
+        settings.n_networks,
+        **training,
+    )
 
 
 Fitted = FittedMembers
@@ -197,15 +190,15 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     quantile of the level. Members whose bounds cross make an interval of width zero.
     """
     standardiser, settings = fitted.standardiser, fitted.settings
-    learner, level = settings.learner(), float(settings.confidence_level)
+    level = float(settings.confidence_level)
     spread_between = SPREADS[settings.spread]
     quantile = special.ndtri((1 + level) / 2)
 
     def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
-        bounds = learner.predict(fitted.members, standardiser.inputs(X_block))
+        bounds = fitted.learner.predict(fitted.members, standardiser.inputs(X_block))
         lower, upper = (
             ensemble_mean(bound) + side * quantile * np.sqrt(spread_between(bound))
-            for side, bound in zip((-1, 1), bounds, strict=True)
+            for side, bound in zip((-1, 1), np.moveaxis(bounds, -1, 0), strict=True)
         )
         return np.stack([(lower + upper) / 2, np.maximum(upper - lower, 0) / 2])
 

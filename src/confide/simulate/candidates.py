@@ -12,7 +12,8 @@ from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.metrics.pairwise import rbf_kernel
 
 from confide.named import Named
-from confide.simulate.functions import Function, Kernels, Row, Table, Trees
+from confide.simulate.functions import Function, Kernels
+from confide.trees import Row, Table, Trees
 
 Fit: TypeAlias = Callable[[Table, Row], Function]
 # What is tuned on all rows is then fitted to any part of them; the number is a seed.

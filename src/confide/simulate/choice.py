@@ -12,8 +12,8 @@ from confide.fingerprints import groups
 from confide.learners import Progress
 from confide.simulate.candidates import CANDIDATES, Fit
 from confide.simulate.fitted_twin import FittedTwin, standardised_inputs
-from confide.simulate.functions import Row, Table
 from confide.standardise import Standardiser
+from confide.trees import Row, Table
 
 T = TypeVar("T")
 N_FOLDS = 4

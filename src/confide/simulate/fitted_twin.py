@@ -5,15 +5,13 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
-from sklearn.ensemble import RandomForestRegressor
 
 from confide.arrays import Arrays, checked_array, part
-from confide.simulate.functions import FUNCTIONS, Function, Row, Table, Trees
+from confide.simulate.functions import FUNCTIONS, Function
 from confide.simulate.noise import GAUSSIAN, NoiseLaw, Residuals
 from confide.simulate.truth import Truth
 from confide.standardise import Standardiser
-
-N_TREES = 50
+from confide.trees import Row, Table, Trees, variance_of_residuals
 
 
 @dataclass(frozen=True)
@@ -47,19 +45,10 @@ class FittedTwin(Truth):
     ) -> "FittedTwin":
         """A function, with noise like the residuals of rows that a fit had not seen.
 
-        Residuals of rows that were fitted are too small, and so would be the noise. A forest with
-        large leaves smooths the squared ones; what they are beyond their size is drawn from them.
-        Inputs and residuals are standardised.
+        What residuals are beyond their size is drawn from them. Inputs and residuals are
+        standardised.
         """
-        squares = residuals**2
-        typical = squares.mean() or 1.0
-        forest = RandomForestRegressor(
-            N_TREES,
-            min_samples_leaf=max(10, len(Z) // 30),
-            max_features=0.5 if Z.shape[1] > 2 else 1.0,
-            random_state=seed,
-        ).fit(Z, squares / typical)
-        variance = Trees.from_sklearn(forest.estimators_, weight=typical / N_TREES)
+        variance = variance_of_residuals(Z, residuals, seed)
         std = np.sqrt(variance(Z))
         standardised = np.divide(residuals, std, out=np.zeros_like(residuals), where=std > 0)
         return cls(kind, standardiser, function, variance, noise=Residuals.of(standardised))

@@ -1,124 +1,17 @@
-"""Functions of a row that are plain arrays, so that a model file can keep them: trees, kernels."""
+"""Functions of a row that are plain arrays, so that a model file can keep them."""
 
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 import numpy as np
-from jaxtyping import Float, Float64, Int32
-from sklearn.tree import DecisionTreeRegressor
+from jaxtyping import Float64
 
 from confide.arrays import Arrays, checked_array
 from confide.named import Named
+from confide.trees import Row, Table, Trees
 
-Table = Float[np.ndarray, "row feature"]
-Row = Float64[np.ndarray, " row"]
-# Trees x rows, or landmarks x rows, that are held at once.
+# Landmarks x rows that are held at once.
 _CELLS_PER_BLOCK = 4_000_000
-
-
-@dataclass(frozen=True)
-class Trees:
-    """A sum of regression trees, all their nodes in one list; a leaf has itself as both children.
-
-    Attributes:
-        roots: the first node of each tree.
-        feature: what a node looks at.
-        threshold: rows up to it go left.
-        left: the node where they go.
-        right: the node where the others go.
-        value: what a leaf adds to the sum.
-        constant: what the sum starts from.
-    """
-
-    name: ClassVar[str] = "trees"
-    roots: Int32[np.ndarray, " tree"]
-    feature: Int32[np.ndarray, " node"]
-    threshold: Float64[np.ndarray, " node"]
-    left: Int32[np.ndarray, " node"]
-    right: Int32[np.ndarray, " node"]
-    value: Float64[np.ndarray, " node"]
-    constant: float
-
-    @classmethod
-    def from_sklearn(
-        cls, trees: "list[DecisionTreeRegressor]", *, weight: float, constant: float = 0.0
-    ) -> "Trees":
-        """Each tree's value times the weight, summed."""
-        counts = [tree.tree_.node_count for tree in trees]
-        roots = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int32)
-
-        def nodes(name: str) -> np.ndarray:
-            return np.concatenate([getattr(tree.tree_, name).reshape(-1) for tree in trees])
-
-        own = np.arange(sum(counts), dtype=np.int32)
-        offset = np.repeat(roots, counts)
-        is_leaf = nodes("children_left") < 0
-        left, right = (
-            np.where(is_leaf, own, nodes(side) + offset).astype(np.int32)
-            for side in ("children_left", "children_right")
-        )
-        return cls(
-            roots=roots,
-            feature=np.where(is_leaf, 0, nodes("feature")).astype(np.int32),
-            threshold=np.where(is_leaf, 0.0, nodes("threshold")),
-            left=left,
-            right=right,
-            value=weight * np.where(is_leaf, nodes("value"), 0.0),
-            constant=constant,
-        )
-
-    def __call__(self, X: Table) -> Row:
-        """The sum at each row."""
-        with np.errstate(over="ignore"):  # what is too large is to the right of every threshold
-            X = np.ascontiguousarray(X, np.float32)  # as scikit-learn compares
-        size = max(1, _CELLS_PER_BLOCK // len(self.roots))
-        blocks = [self._sum(X[start : start + size]) for start in range(0, len(X), size)]
-        return np.concatenate(blocks) if blocks else np.empty(0)
-
-    def _sum(self, X: Float[np.ndarray, "row feature"]) -> Row:
-        node = np.repeat(self.roots[:, None], len(X), axis=1)
-        rows = np.arange(len(X))
-        while True:
-            goes_left = X[rows, self.feature[node]] <= self.threshold[node]
-            below = np.where(goes_left, self.left[node], self.right[node])
-            if np.array_equal(below, node):  # all at leaves
-                return self.constant + self.value[node].sum(axis=0)
-            node = below
-
-    def to_arrays(self) -> Arrays:
-        """What a model file keeps."""
-        names = ("roots", "feature", "threshold", "left", "right", "value")
-        return {name: getattr(self, name) for name in names} | {
-            "constant": np.array([self.constant])
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, n_features: int) -> "Trees":
-        """From a model file's arrays; children come after their parents, so that rows arrive."""
-        n_nodes, n_trees = (
-            arrays[name].size if name in arrays else 0 for name in ("value", "roots")
-        )
-        roots = checked_array(arrays, "roots", (n_trees,), np.int32)
-        feature, left, right = (
-            checked_array(arrays, name, (n_nodes,), np.int32)
-            for name in ("feature", "left", "right")
-        )
-        threshold, value = (
-            checked_array(arrays, name, (n_nodes,), np.float64) for name in ("threshold", "value")
-        )
-        (constant,) = checked_array(arrays, "constant", (1,), np.float64)
-        own = np.arange(n_nodes)
-        is_leaf = (left == own) & (right == own)
-        if not (n_trees and np.all(is_leaf | ((left > own) & (right > own)))):
-            raise ValueError("a tree's nodes are out of order")
-        for name, array, limit in (
-            ("roots", roots, n_nodes),
-            ("children", np.maximum(left, right), n_nodes),
-            ("features", feature, n_features),
-        ):
-            if not np.all((array >= 0) & (array < limit)):
-                raise ValueError(f"{name} of a tree point outside of it")
-        return cls(roots, feature, threshold, left, right, value, float(constant))
 
 
 @dataclass(frozen=True)

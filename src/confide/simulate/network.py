@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confide.learners import PAPER
 from confide.methods import deep_ensemble
 from confide.randomness import key_from
 from confide.simulate.noise import GAUSSIAN, NoiseLaw
@@ -25,14 +26,10 @@ class NetworkTruth(Truth):
     def from_data(
         cls, X: Table, y: Row, *, random_state: int, noise: NoiseLaw = GAUSSIAN
     ) -> "NetworkTruth":
-        """The network of the published runs: 40-30-20 units, 40 epochs, all rows.
-
-        The rest of its training is that of the networks under test.
-        """
-        settings = deep_ensemble.Settings(
-            n_members=1, hidden_layer_sizes=(40, 30, 20), max_epochs=40
-        )
-        (network,) = deep_ensemble.fit([key_from(random_state)], X, y[None], settings)
+        """The network of the published runs: the paper's, 40 epochs, all rows."""
+        settings = deep_ensemble.Settings(n_members=1, max_epochs=40)
+        learner = deep_ensemble.learner(settings, X.shape[1], **PAPER)
+        (network,) = deep_ensemble.fit([key_from(random_state)], X, y[None], settings, learner)
         return cls(network, noise=noise)
 
     def mean(self, X: Table) -> Row:

@@ -95,12 +95,10 @@ def described(model: EnsembleRegressor) -> Description:
     rows = None
     if table is not None:
         rows = {"trained on": table.n_trained, "set aside": table.n_set_aside}
-    chosen = model.fitted_.settings
     on_twins = model.confidence_calibration_
     account = None if on_twins is None else on_twins.account
     notes = [] if table is None else list(table.notes)
     warnings = [] if table is None else list(table.warnings)
-    settings = {name: getattr(chosen, name, value) for name, value in model.get_params().items()}
     return Description(
         method=type(model).__name__.removesuffix("Regressor"),
         target=None if table is None else table.target,
@@ -109,7 +107,7 @@ def described(model: EnsembleRegressor) -> Description:
         columns=_columns(model),
         settings={
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in settings.items()
+            for name, value in model.parameters_.items()
             if name not in {"n_jobs", "verbose"}
         },
         calibrated_on=0 if model.calibration_ is None else model.calibration_.n_rows,

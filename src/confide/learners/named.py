@@ -1,0 +1,37 @@
+"""Learners by name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from confide.errors import nearest
+from confide.learners.networks import n_threads
+from confide.learners.protocol import Learner, require_learner
+
+LEARNERS = ("xgboost", "lightgbm")
+
+
+def named_learner(
+    learner: str | Learner[Any], parameters: Mapping[str, Any] | None, n_jobs: int | None
+) -> Learner[Any]:
+    """The learner of that name, or the learner itself.
+
+    Args:
+        learner: a name, or a learner.
+        parameters: of the named library, in its own words.
+        n_jobs: threads, or None for one per core.
+    """
+    if not isinstance(learner, str):
+        if parameters is not None:
+            raise ValueError(
+                "`learner_parameters` is for learners by name, and `learner` is your own. Give it "
+                "its parameters when you make it."
+            )
+        return require_learner(learner)
+    if learner not in LEARNERS:
+        raise ValueError(
+            f"`learner` must be one of {LEARNERS} or a confide.learners.Learner, got {learner!r}. "
+            f"{nearest(learner, LEARNERS)}".rstrip()
+        )
+    from confide.learners import boosted_trees
+
+    return boosted_trees.LEARNERS[learner](dict(parameters or {}), n_threads(n_jobs))

@@ -1,0 +1,204 @@
+"""From an estimator's arguments to its networks: the paper's, or the user's own."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import optax
+
+from confide.checks import require_not_negative, require_positive, require_whole
+from confide.errors import nearest
+from confide.learners.dropout import DropoutLikelihood, DropoutNetwork
+from confide.learners.ensemble import NetworkEnsemble, balanced_block
+from confide.learners.likelihood import Likelihood, Normal, SquaredError
+from confide.learners.network import Network, PaperNetwork
+from confide.learners.own_network import own_network
+from confide.learners.protocol import Learner
+
+PAPER: Mapping[str, Any] = MappingProxyType(
+    {
+        "network": "paper",
+        "hidden_layer_sizes": (40, 30, 20),
+        "batch_size": 32,
+        "learning_rate": 1e-3,
+        "optimiser": None,
+        "l2_penalty": None,
+    }
+)
+"""The paper's networks and their training (Section 4.2), by name: they never change."""
+NETWORKS = ("paper",)
+
+
+def networks(
+    n_features: int,
+    n_members: int,
+    *,
+    network: str | Callable[..., Any] = "paper",
+    hidden_layer_sizes: int | Sequence[int] = PAPER["hidden_layer_sizes"],
+    batch_size: int = PAPER["batch_size"],
+    learning_rate: Any = PAPER["learning_rate"],
+    optimiser: Any = None,
+    l2_penalty: float | None = None,
+    device: str | None = None,
+    n_jobs: int | None = None,
+) -> Learner[Any]:
+    """Networks that predict a mean and a variance, or a mean alone.
+
+    Args:
+        n_features: the number of features.
+        n_members: members of one fit, which are trained side by side.
+        network: "paper", or a factory of the user's own: make(key, n_features) for a module of
+            Equinox or Flax NNX, make(n_features) for one of PyTorch.
+        hidden_layer_sizes: units of each hidden layer of the paper's network.
+        batch_size: rows in a step.
+        learning_rate: step size of Adam, or a schedule of it.
+        optimiser: with a learning rate of its own, or None for Adam.
+        l2_penalty: of the paper's network, or None for 1 / number of rows.
+        device: where PyTorch trains.
+        n_jobs: threads, or None for one per core.
+    """
+    training = {
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "optimiser": optimiser,
+        "n_jobs": n_jobs,
+    }
+    if callable(network):
+        _refuse_own_with(hidden_layer_sizes, l2_penalty)
+        if _n_arguments(network) == 1:
+            from confide.learners.torch_networks import torch_networks
+
+            return torch_networks(network, n_features, device=device, **training)
+    _refuse_device(device)
+    if callable(network):
+        own, n_outputs = own_network(network, n_features)
+        likelihood = Normal() if n_outputs == 2 else SquaredError()
+        return jax_networks(own, likelihood, n_members, **training)
+    if network not in NETWORKS:
+        raise ValueError(
+            f"`network` must be one of {NETWORKS}, or a function make(key, n_features) that "
+            f"returns a module, got {network!r}. {nearest(network, NETWORKS)}".rstrip()
+        )
+    if l2_penalty is not None:
+        require_not_negative(
+            "l2_penalty", l2_penalty, "Pass None for the paper's 1 / N, or 0 for no penalty."
+        )
+    strength = np.asarray(-1.0 if l2_penalty is None else l2_penalty, np.float32)
+    paper = PaperNetwork(layer_sizes(hidden_layer_sizes), strength)
+    return jax_networks(paper, Normal(), n_members, **training)
+
+
+def jax_networks(
+    network: Network,
+    likelihood: Likelihood,
+    n_members: int,
+    *,
+    batch_size: int = PAPER["batch_size"],
+    learning_rate: Any = PAPER["learning_rate"],
+    optimiser: Any = None,
+    n_jobs: int | None = None,
+) -> NetworkEnsemble:
+    """Networks in JAX, their training's arguments checked.
+
+    Args:
+        network: how members are made and asked.
+        likelihood: what they are trained with.
+        n_members: members of one fit.
+        batch_size: rows in a step.
+        learning_rate: Adam's step size, or an optax schedule of it.
+        optimiser: any optax transformation, or None for Adam.
+        n_jobs: threads, or None for one per core.
+    """
+    require_whole("batch_size", batch_size, "It is the number of rows in a step.")
+    if not callable(learning_rate):
+        require_positive("learning_rate", learning_rate, "Pass for example 1e-3.")
+    _check_optimiser(optimiser, learning_rate)
+    return NetworkEnsemble(
+        network,
+        likelihood,
+        learning_rate=learning_rate if callable(learning_rate) else float(learning_rate),
+        batch_size=int(batch_size),
+        n_threads=n_threads(n_jobs),
+        optimiser=optimiser,
+        members_per_block=balanced_block(n_members),
+    )
+
+
+def dropout_networks(
+    sizes: tuple[int, ...], *, weight_strength: float, entropy_strength: float, **training: Any
+) -> NetworkEnsemble:
+    """Networks of Concrete Dropout, one for a fit; see `jax_networks` for their training."""
+    strengths = (np.asarray(each, np.float32) for each in (weight_strength, entropy_strength))
+    return jax_networks(DropoutNetwork(sizes, *strengths), DropoutLikelihood(), 1, **training)
+
+
+def layer_sizes(hidden_layer_sizes: int | Sequence[int]) -> tuple[int, ...]:
+    """Sizes as plain integers, checked: compiled programs are told apart by them."""
+    sizes = hidden_layer_sizes if np.iterable(hidden_layer_sizes) else (hidden_layer_sizes,)
+    for size in sizes:
+        require_whole("hidden_layer_sizes", size, "Pass the units of each layer, as (40, 30).")
+    return tuple(int(size) for size in sizes)
+
+
+def n_threads(n_jobs: int | None) -> int | None:
+    """scikit-learn's `n_jobs` as a number of threads, None for one per core."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    require_whole("n_jobs", n_jobs, "It is a number of threads; None uses all cores.")
+    return int(n_jobs)
+
+
+def refuse_learning_rate_beside(optimiser: Any, learning_rate: Any) -> None:
+    """An optimiser of the user's own has its learning rate."""
+    if optimiser is not None and learning_rate != PAPER["learning_rate"]:
+        raise ValueError(
+            "`learning_rate` is for the built-in Adam, and `optimiser` was passed too. Give the "
+            "optimiser its learning rate, and leave `learning_rate` alone."
+        )
+
+
+def _refuse_device(device: str | None) -> None:
+    if device is not None:
+        raise ValueError(
+            f"`device` is for PyTorch networks, got {device!r}. JAX uses all devices that it "
+            "finds; leave `device` at None."
+        )
+
+
+def _check_optimiser(optimiser: Any, learning_rate: Any) -> None:
+    if optimiser is None:
+        return
+    if not isinstance(optimiser, optax.GradientTransformation):
+        raise TypeError(
+            f"`optimiser` must be an optax transformation, such as optax.adamw(1e-3), got "
+            f"{optimiser!r}."
+        )
+    refuse_learning_rate_beside(optimiser, learning_rate)
+
+
+def _refuse_own_with(hidden_layer_sizes: Any, l2_penalty: float | None) -> None:
+    """Arguments of the paper's network mean nothing to another."""
+    default = PAPER["hidden_layer_sizes"]
+    if layer_sizes(hidden_layer_sizes) != default or l2_penalty is not None:
+        name = "hidden_layer_sizes" if l2_penalty is None else "l2_penalty"
+        raise ValueError(
+            f"`{name}` belongs to the built-in network, and `network` is your own. Set its sizes "
+            "in your function, and its weight decay in `optimiser`, such as optax.adamw(1e-3)."
+        )
+
+
+def _n_arguments(make: Callable[..., Any]) -> int:
+    """How many arguments the factory takes: one for PyTorch, two (a key first) for JAX."""
+    parameters = inspect.signature(make).parameters.values()
+    positional = [p for p in parameters if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}]
+    needed = [p for p in positional if p.default is p.empty]
+    n_arguments = len(needed)
+    if n_arguments not in {1, 2}:
+        raise TypeError(
+            "`network` must be a function make(key, n_features) that returns an Equinox or Flax "
+            "module, or make(n_features) that returns a PyTorch module, but yours takes "
+            f"{n_arguments} arguments: {inspect.signature(make)}."
+        )
+    return n_arguments
