@@ -13,7 +13,6 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
-from confide.learners.ensemble import NetworkEnsemble
 from confide.learners.likelihood import Likelihood
 from confide.learners.loop import MemberState, as_key, opened
 from confide.learners.network import Network
@@ -146,9 +145,7 @@ class DropoutLikelihood(Likelihood):
         return mean, xp.exp(log_variance)
 
 
-def thinned(
-    learner: NetworkEnsemble, state: MemberState, keys: MemberKeys, n_features: int
-) -> MemberState:
+def thinned(learner: Any, state: MemberState, keys: MemberKeys, n_features: int) -> MemberState:
     """The first member once for each key, its units dropped at random, the same for all rows.
 
     At each row these networks have the law that masks of its own would give, and a row's numbers do

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from confide.estimators import BootstrappedDeepEnsembleRegressor
+from confide.estimators import EnsembleRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
+from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, n_rows_of, seeds_of, twin_of
 from confide.experiments.store import Saved
 from confide.learners import Progress
@@ -94,7 +95,7 @@ def errors_and_shifts(settings: Mapping[str, Any], progress: Progress | None) ->
     import pandas as pd
 
     twin = twin_of(settings["set"])
-    estimator = BootstrappedDeepEnsembleRegressor(**settings["parameters"])
+    estimator = _estimator(settings["parameters"])
     fits = estimator.fit_many(
         twin.X_train,
         twin.targets(seeds_of(settings, "targets")),
@@ -119,8 +120,11 @@ def errors_and_shifts(settings: Mapping[str, Any], progress: Progress | None) ->
 
 
 def _epochs(parameters: Mapping[str, Any]) -> int:
-    settings = BootstrappedDeepEnsembleRegressor(**parameters).settings()
-    return int(BootstrappedDeepEnsembleRegressor.method.member_epochs(settings))
+    return _estimator(parameters).member_epochs(1)
+
+
+def _estimator(parameters: Mapping[str, Any]) -> EnsembleRegressor:
+    return paper_estimator("BootstrappedDeepEnsembleRegressor", **parameters)
 
 
 def at_each_row(frame: "pd.DataFrame") -> "pd.DataFrame":

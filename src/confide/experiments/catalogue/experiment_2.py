@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from confide.estimators import DeepEnsembleRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
+from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, seeds_of, twin_of
 from confide.experiments.store import Saved
 from confide.learners import Progress
@@ -89,7 +89,7 @@ def predictions(settings: Mapping[str, Any], progress: Progress | None) -> "pd.D
     data_seeds = seeds_of(settings, "targets")
     if settings["targets"] == "same":
         data_seeds = seeds_of({**settings, "simulations": [0, 1]}, "targets") * len(data_seeds)
-    network = DeepEnsembleRegressor(n_members=1, max_epochs=settings["epochs"])
+    network = paper_estimator("DeepEnsembleRegressor", n_members=1, max_epochs=settings["epochs"])
     fits = network.fit_many(
         twin.X_train[:n_rows],
         twin.targets(data_seeds)[:, :n_rows],

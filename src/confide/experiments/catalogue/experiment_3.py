@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from confide.estimators import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
+from confide.estimators import EnsembleRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.coverage import standard_error
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.printed import printed_numbers
+from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import n_rows_of, seeds_of, twin_of
 from confide.experiments.store import Saved
 from confide.learners import Progress
@@ -106,14 +107,15 @@ def separate_variances(settings: Mapping[str, Any], progress: Progress | None) -
 
     twin, parameters = twin_of(settings["set"]), settings["parameters"]
     (data_seed,), (fit_seed,) = seeds_of(settings, "targets"), seeds_of(settings, "fits")
-    ensemble = BootstrappedDeepEnsembleRegressor(n_members=N_MEMBERS, **parameters)
+    ensemble = _ensemble(parameters)
     (fitted,) = ensemble.fit_many(
         twin.X_train, twin.targets([data_seed]), [fit_seed], progress=progress
     )
     estimated = fitted.get_prediction(twin.X_test)
     generator = np.random.default_rng(seeds_of(settings, "networks of the truth"))
     new_data, new_fits = generator.integers(2**31, size=(2, N_MEMBERS)).tolist()
-    network = DeepEnsembleRegressor(n_members=1, max_epochs=parameters["max_epochs"])
+    epochs = parameters["max_epochs"]
+    network = paper_estimator("DeepEnsembleRegressor", n_members=1, max_epochs=epochs)
     networks = network.fit_many(twin.X_train, twin.targets(new_data), new_fits, progress=progress)
     means = np.array([each.predict(twin.X_test) for each in networks])
     return pd.DataFrame(
@@ -127,9 +129,13 @@ def separate_variances(settings: Mapping[str, Any], progress: Progress | None) -
 
 
 def _epochs(parameters: Mapping[str, Any]) -> int:
-    settings = BootstrappedDeepEnsembleRegressor(n_members=N_MEMBERS, **parameters).settings()
-    method = BootstrappedDeepEnsembleRegressor.method
-    return int(method.member_epochs(settings) + N_MEMBERS * parameters["max_epochs"])
+    return _ensemble(parameters).member_epochs(1) + N_MEMBERS * int(parameters["max_epochs"])
+
+
+def _ensemble(parameters: Mapping[str, Any]) -> EnsembleRegressor:
+    return paper_estimator(
+        "BootstrappedDeepEnsembleRegressor", **{"n_members": N_MEMBERS, **parameters}
+    )
 
 
 def _table_2(finished: Sequence[Saved]) -> "pd.DataFrame":

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from confide.estimators import ESTIMATORS
 from confide.experiments.cell import Cell
 from confide.experiments.coverage import CONTENDERS, standard_error
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
+from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, seeds_of
 from confide.experiments.store import Saved
 from confide.learners import Progress
@@ -93,7 +93,7 @@ def curves(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFr
         np.random.default_rng(seed).normal(0, NOISE_STD, len(X_TRAIN))
         for seed in seeds_of(settings, "targets")
     ]
-    estimator = ESTIMATORS[settings["estimator"]](**settings["parameters"])
+    estimator = paper_estimator(settings["estimator"], **settings["parameters"])
     fits = estimator.fit_many(X_TRAIN[:, None], draws, seeds_of(settings, "fits"))
     x = np.concatenate([X_TEST, X_TRAIN])
     frames = []

@@ -19,7 +19,7 @@ class Contender:
         variant: "as published": with the settings of the code that the paper's tables were made
             with; "as described": the method as its inventors describe it and confide's default.
         estimator: its name in `ESTIMATORS`.
-        parameters: arguments of the estimator that differ from its defaults.
+        parameters: arguments of the estimator that differ from the paper's recipe.
         targets: what it is trained on. Only the published naive bootstrap saw the "real" ones.
         per_level: whether it is trained for one level at a time.
         cost: seconds for a row and epoch of one network, relative to the plain ones.

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float64
 
-from confide.estimators import ESTIMATORS
 from confide.experiments.cell import Cell
 from confide.experiments.coverage.contenders import Contender
 from confide.experiments.options import Options
+from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import Twin, blocks_of, n_rows_of, seeds_of, twin_of
 from confide.experiments.store import RunFolderError, Saved
 from confide.laboratory import Answers, simulated_answers
@@ -242,7 +242,7 @@ def headline_of(one: Judged) -> str:
 
 
 def _estimator(settings: Mapping[str, Any]) -> Any:
-    return ESTIMATORS[settings["estimator"]](**settings["parameters"])
+    return paper_estimator(settings["estimator"], **settings["parameters"])
 
 
 def _stem(kind: Kind, level: float) -> str:

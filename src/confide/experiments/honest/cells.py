@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from confide.errors import HonestyWarning
-from confide.estimators import ESTIMATORS, EnsembleRegressor
+from confide.estimators import EnsembleRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.coverage.study import as_frame
 from confide.experiments.honest.contenders import (
@@ -30,6 +30,7 @@ from confide.experiments.honest.contenders import (
 )
 from confide.experiments.honest.problems import MAIN_PROBLEMS, Problem, problems_of
 from confide.experiments.options import Options
+from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import Twin, blocks_of, seeds_of
 from confide.laboratory import Answers, simulated_answers
 from confide.laboratory.simulations import KINDS, work
@@ -211,4 +212,4 @@ def _answers(predictions: Sequence[Prediction], levels: Sequence[float]) -> Answ
 
 
 def _estimator(settings: Mapping[str, Any]) -> Any:
-    return ESTIMATORS[settings["estimator"]](**settings["parameters"])
+    return paper_estimator(settings["estimator"], **settings["parameters"])
