@@ -14,11 +14,10 @@ from confide.bootstrap import (
     BootstrappedEnsemble,
     Keys,
     bootstrapped_ensemble,
-    repeat_members,
     simulated_targets,
     train_ensemble,
 )
-from confide.learners import NetworkEnsemble, TrainingData
+from confide.learners import Learner, Likelihood, Network, NetworkEnsemble, Normal, TrainingData
 from confide.uncertainty import classical_variance
 
 KEYS = Keys.from_key(jax.random.key(3), 8)
@@ -26,26 +25,46 @@ THREE = Keys.from_key(jax.random.key(3), 3)
 
 
 @dataclass
-class RecordingLearner:
+class RecordingLearner(Learner):
     """A learner that only remembers: its state is the number of epochs it was trained for."""
 
     calls: list = field(default_factory=list)
+    plans: list = field(default_factory=list)
+    likelihood: Likelihood = field(default_factory=Normal)
 
     def init(self, keys, data):
         return {"epochs": np.zeros(len(keys)), "optimiser": np.full(len(keys), -1.0)}
 
-    def train(self, keys, state, data, targets, epochs, *, progress=None):
-        self.calls.append((state["epochs"][0], state["optimiser"][0], epochs, targets, keys))
-        trained = state["epochs"] + epochs
+    def train(self, keys, state, data, targets, plan, *, progress=None):
+        start, optimiser = state["epochs"][0], state["optimiser"][0]
+        self.calls.append((start, optimiser, plan.epochs, targets, keys))
+        self.plans.append(plan)
+        trained = state["epochs"] + plan.epochs
         return {"epochs": trained, "optimiser": trained.copy()}
 
     def predict(self, state, X):
         n_members = len(state["epochs"])
         mean = 10.0 + np.arange(n_members)[:, None] + np.zeros((n_members, len(X)))
-        return mean, np.full_like(mean, 4.0)
+        return np.stack([mean, np.full_like(mean, 4.0)], axis=-1)
 
-    def with_fresh_optimiser(self, state):
+    def with_fresh_optimiser(self, state, data):
         return {**state, "optimiser": np.full(len(state["epochs"]), -1.0)}
+
+
+class StartRecorder(RecordingLearner):
+    """Remembers which member each training starts from."""
+
+    def __init__(self):
+        super().__init__()
+        self.starts = []
+
+    def init(self, keys, data):
+        return {**super().init(keys, data), "member": np.arange(len(keys))}
+
+    def train(self, keys, state, data, targets, plan, *, progress=None):
+        self.starts.append(state["member"].tolist())
+        trained = super().train(keys, state, data, targets, plan)
+        return {**trained, "member": state["member"]}
 
 
 def recorded(**settings):
@@ -69,6 +88,11 @@ def test_last_epochs_are_repeated_from_the_snapshot():
         (56, 24),
         (56, 24),
     ]
+
+
+def test_every_stretch_is_told_the_plan():
+    learner, _ = recorded()
+    assert learner.plans == [(80, 0, 56), (80, 56, 24), (80, 56, 24)]
 
 
 def test_optimiser_is_restored_by_default_and_fresh_as_published():
@@ -106,8 +130,11 @@ def test_every_member_is_retrained_as_often_as_asked():
 
 def test_retraining_b_of_member_i_starts_from_member_i():
     # The linear learner forgets its start, so only this pins the order to that of the targets.
-    repeated = repeat_members({"member": np.arange(3)}, 3, 2)
-    assert repeated["member"].tolist() == [0, 1, 2, 0, 1, 2]
+    learner = StartRecorder()
+    X, y = np.zeros((4, 1), np.float32), np.zeros((3, 4), np.float32)
+    bootstrap = Bootstrap(epochs=10, retrain_fraction=0.5, n_retrains=2)
+    bootstrapped_ensemble(THREE, learner, TrainingData.from_rows(X), y, bootstrap)
+    assert learner.starts[-1] == [0, 1, 2, 0, 1, 2]
 
 
 def test_every_retraining_of_every_member_has_its_own_key():
@@ -123,7 +150,7 @@ def test_a_part_of_an_ensemble_keeps_each_members_retrainings():
     whole = BootstrappedEnsemble(
         {"id": members}, {"id": retrained}, retrained.astype(float), 1.0 + retrained
     )
-    part = whole.part(slice(2, 4))
+    part = whole.part(RecordingLearner(), slice(2, 4), 6)
     assert part.members["id"].tolist() == [2, 3]
     assert part.retrained["id"].tolist() == [2, 3, 8, 9]
     assert part.location.tolist() == [2, 3, 8, 9]
@@ -138,35 +165,36 @@ def test_keys_of_several_ensembles_are_those_of_each():
 
 
 def test_simulated_targets_depend_on_member_and_retraining_alone():
-    mean, variance = np.zeros((3, 50), np.float32), np.ones((3, 50), np.float32)
-    many = simulated_targets(THREE.simulation, mean, variance, 2).reshape(2, 3, 50)
-    few = simulated_targets(THREE.simulation[:2], mean[:2], variance[:2], 1)
+    outputs = np.stack([np.zeros((3, 50), np.float32), np.ones((3, 50), np.float32)], axis=-1)
+    many = simulated_targets(THREE.simulation, Normal(), outputs, 2).reshape(2, 3, 50)
+    few = simulated_targets(THREE.simulation[:2], Normal(), outputs[:2], 1)
     np.testing.assert_array_equal(many[0, :2], few)
     flat = many.reshape(6, 50)
     correlation = np.corrcoef(flat) - np.eye(6)
     assert np.abs(correlation).max() < 5 / np.sqrt(50)
 
 
-class LinearLeastSquares(eqx.Module):
-    """A one-layer linear learner with known noise: all of Algorithm 1 is then in closed form."""
+class Linear(Network):
+    """A one-layer linear network: all of Algorithm 1 is then in closed form."""
 
-    noise_variance: float = eqx.field(static=True)
-
-    def network(self, key, n_features):
+    def init(self, key, n_features):
         return {"weight": jnp.zeros(n_features), "bias": jnp.zeros(1)}
 
-    def mean(self, network, X):
-        return network["weight"] @ X + network["bias"]
+    def raw(self, module, X, key):
+        return (module["weight"] @ X + module["bias"])[None]
 
-    def loss(self, network, key, X, y, weight):
-        return jnp.sum(weight * (y - self.mean(network, X)) ** 2) / jnp.sum(weight > 0)
 
-    def penalty(self, network, n_rows):
-        return jnp.zeros(())
+class KnownNoise(Likelihood):
+    """Least squares, with noise of known variance."""
 
-    def outputs(self, network, X):
-        mean = self.mean(network, X)
-        return mean, jnp.full_like(mean, self.noise_variance)
+    n_outputs = 2
+    noise_variance: float = eqx.field(static=True)
+
+    def loss(self, raw, y, weight, xp=jnp):
+        return jnp.sum(weight * (y - raw[0]) ** 2) / jnp.sum(weight > 0)
+
+    def outputs(self, raw, xp=jnp):
+        return raw[0], jnp.full_like(raw[0], self.noise_variance)
 
 
 @pytest.fixture(scope="module")
@@ -177,8 +205,8 @@ def linear():
     X = generator.normal(size=(n_rows, 3)).astype(np.float32)
     y = X @ np.array([1.0, -2.0, 0.5]) + np.sqrt(noise_variance) * generator.normal(size=n_rows)
     learner = NetworkEnsemble(
-        LinearLeastSquares(noise_variance), learning_rate=0.2, batch_size=64,
-        optimiser=optax.identity(), members_per_block=8,
+        Linear(), KnownNoise(noise_variance), batch_size=64, optimiser=optax.sgd(0.2),
+        members_per_block=8,
     )  # fmt: skip
     bootstrap = Bootstrap(epochs=300, retrain_fraction=0.5, n_retrains=50)
     data = TrainingData.from_rows(X)
@@ -194,7 +222,7 @@ def design(X):
 def test_linear_members_are_the_least_squares_fit(linear):
     learner, ensemble, X, y, _ = linear
     coefficients = np.linalg.lstsq(design(X), y, rcond=None)[0]
-    mean, _ = learner.predict(ensemble.members, X)
+    mean = learner.predict(ensemble.members, X)[..., 0]
     np.testing.assert_allclose(mean, np.tile(design(X) @ coefficients, (8, 1)), atol=1e-4)
 
 
@@ -204,16 +232,16 @@ def test_classical_variance_of_a_linear_learner_has_its_closed_form(linear):
     points = np.random.default_rng(6).normal(size=(5, 3)).astype(np.float32)
     inverse = np.linalg.inv(design(X).T @ design(X))
     expected = noise_variance * np.einsum("ij,jk,ik->i", design(points), inverse, design(points))
-    members, _ = learner.predict(ensemble.members, points)
-    retrained, _ = learner.predict(ensemble.retrained, points)
+    members = learner.predict(ensemble.members, points)[..., 0]
+    retrained = learner.predict(ensemble.retrained, points)[..., 0]
     estimated = classical_variance(members, retrained.reshape(50, 8, 5))
     np.testing.assert_allclose(estimated, expected, rtol=4 * np.sqrt(2 / 400))
 
 
 def test_shifts_of_a_linear_learner_are_unbiased(linear):
     learner, ensemble, X, _, _ = linear
-    members, _ = learner.predict(ensemble.members, X[:5])
-    retrained, _ = learner.predict(ensemble.retrained, X[:5])
+    members = learner.predict(ensemble.members, X[:5])[..., 0]
+    retrained = learner.predict(ensemble.retrained, X[:5])[..., 0]
     shifts = (retrained.reshape(50, 8, 5) - members).reshape(400, 5)
     assert np.all(np.abs(shifts.mean(axis=0)) < 4 * shifts.std(axis=0) / np.sqrt(400))
 

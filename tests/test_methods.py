@@ -16,11 +16,21 @@ from confide.methods import REGISTRY, deep_ensemble
 from confide.prediction import Prediction
 
 SMALL = {"hidden_layer_sizes": (4,), "max_epochs": 6, "learning_rate": 0.05}
+NETWORK = {"hidden_layer_sizes": (4,), "learning_rate": 0.05}
 DOORS = (
-    "NAME", "Settings", "Fitted", "member_epochs", "fit", "predict", "to_arrays", "from_arrays"
+    "NAME", "Settings", "Fitted", "learner", "member_epochs", "fit", "predict", "to_arrays",
+    "from_arrays",
 )  # fmt: skip
+OF_NETWORKS = {name: each for name, each in ESTIMATORS.items() if each.method.NAME in REGISTRY}
+OF_NETWORKS.pop("BootstrappedEnsembleRegressor")  # its learners are not networks
 methods = pytest.mark.parametrize("method", REGISTRY.values(), ids=REGISTRY)
-estimators = pytest.mark.parametrize("estimator_class", ESTIMATORS.values(), ids=ESTIMATORS)
+estimators = pytest.mark.parametrize("estimator_class", OF_NETWORKS.values(), ids=OF_NETWORKS)
+
+
+def settings_and_learner(method, many=False):
+    settings = method.Settings(max_epochs=6)
+    learner = method.learner(settings, 3, **NETWORK)
+    return settings, learner.for_many() if many else learner
 
 
 def keys(n):
@@ -47,13 +57,13 @@ def level_of(settings) -> float:
 def test_method_has_all_doors(method):
     assert all(hasattr(method, door) for door in DOORS)
     assert REGISTRY[method.NAME] is method
-    assert [m.NAME for m in REGISTRY.values()] == [e.method.NAME for e in ESTIMATORS.values()]
+    assert [m.NAME for m in REGISTRY.values()] == [e.method.NAME for e in OF_NETWORKS.values()]
 
 
 @methods
 def test_one_fit_for_each_key_and_predictions_of_every_row(method, data, targets):
-    settings = method.Settings(**SMALL)
-    fits = method.fit(keys(3), data[0], targets, settings)
+    settings, learner = settings_and_learner(method)
+    fits = method.fit(keys(3), data[0], targets, settings, learner)
     assert len(fits) == 3
     assert all(isinstance(fitted, method.Fitted) for fitted in fits)
     prediction = method.predict(fits[1], data[0][:7])
@@ -66,12 +76,10 @@ def test_one_fit_for_each_key_and_predictions_of_every_row(method, data, targets
 
 @methods
 def test_a_data_set_does_not_depend_on_those_beside_it(method, data, targets):
-    settings = method.Settings(**SMALL)
-    together = method.fit(keys(3), data[0], targets, settings, members_per_block=4)
+    settings, learner = settings_and_learner(method, many=True)
+    together = method.fit(keys(3), data[0], targets, settings, learner)
     for j in range(3):
-        (alone,) = method.fit(
-            keys(3)[j : j + 1], data[0], targets[j : j + 1], settings, members_per_block=4
-        )
+        (alone,) = method.fit(keys(3)[j : j + 1], data[0], targets[j : j + 1], settings, learner)
         level = level_of(settings)
         np.testing.assert_array_equal(
             numbers(method.predict(together[j], data[0]), level),
@@ -81,19 +89,19 @@ def test_a_data_set_does_not_depend_on_those_beside_it(method, data, targets):
 
 @methods
 def test_different_keys_give_different_numbers(method, data):
-    settings = method.Settings(**SMALL)
+    settings, learner = settings_and_learner(method)
     same = np.stack([data[1], data[1]])
-    first, second = method.fit(keys(2), data[0], same, settings)
+    first, second = method.fit(keys(2), data[0], same, settings, learner)
     differ = method.predict(first, data[0]).mean - method.predict(second, data[0]).mean
     assert np.abs(differ).max() > 1e-3
 
 
 @methods
 def test_further_data_sets_compile_nothing(method, data, targets, compilations):
-    settings = method.Settings(**SMALL)
+    settings, learner = settings_and_learner(method, many=True)
 
     def fit_and_predict(rows):
-        fits = method.fit(keys(len(rows)), data[0], targets[rows], settings, members_per_block=4)
+        fits = method.fit(keys(len(rows)), data[0], targets[rows], settings, learner)
         for fitted in fits:
             method.predict(fitted, data[0][: 10 + len(rows)])
 
@@ -105,16 +113,16 @@ def test_further_data_sets_compile_nothing(method, data, targets, compilations):
 
 @methods
 def test_progress_counts_what_was_announced(method, data, targets):
-    settings, done = method.Settings(**SMALL), []
-    method.fit(keys(2), data[0], targets[:2], settings, progress=done.append)
-    assert sum(done) == 2 * method.member_epochs(settings)
+    (settings, learner), done = settings_and_learner(method), []
+    method.fit(keys(2), data[0], targets[:2], settings, learner, progress=done.append)
+    assert sum(done) == 2 * method.member_epochs(settings, learner)
 
 
 @methods
 def test_arrays_hold_all_that_a_prediction_needs(method, data):
-    settings = method.Settings(**SMALL)
-    (fitted,) = method.fit(keys(1), data[0], data[1][None], settings)
-    again = method.from_arrays(method.to_arrays(fitted), settings, data[0].shape[1])
+    settings, learner = settings_and_learner(method)
+    (fitted,) = method.fit(keys(1), data[0], data[1][None], settings, learner)
+    again = method.from_arrays(method.to_arrays(fitted), settings, learner, 3)
     level = level_of(settings)
     np.testing.assert_array_equal(
         numbers(method.predict(again, data[0]), level),
@@ -124,11 +132,11 @@ def test_arrays_hold_all_that_a_prediction_needs(method, data):
 
 @methods
 def test_scale_and_shift_of_y_scale_and_shift_every_answer(method, data):
-    settings = method.Settings(**SMALL)
+    settings, learner = settings_and_learner(method)
     level = level_of(settings)
     # Powers of two: standardised targets are then the same to the last bit.
-    (one,) = method.fit(keys(1), data[0], data[1][None], settings)
-    (other,) = method.fit(keys(1), data[0], 4 * data[1][None], settings)
+    (one,) = method.fit(keys(1), data[0], data[1][None], settings, learner)
+    (other,) = method.fit(keys(1), data[0], 4 * data[1][None], settings, learner)
     np.testing.assert_array_equal(
         4 * numbers(method.predict(one, data[0]), level),
         numbers(method.predict(other, data[0]), level),
@@ -137,10 +145,12 @@ def test_scale_and_shift_of_y_scale_and_shift_every_answer(method, data):
 
 @methods
 def test_weights_reach_the_loss(method, data):
-    settings = method.Settings(**SMALL)
+    settings, learner = settings_and_learner(method)
     weight = np.linspace(0.1, 3, len(data[1]))
-    (plain,) = method.fit(keys(1), data[0], data[1][None], settings)
-    (weighted,) = method.fit(keys(1), data[0], data[1][None], settings, sample_weight=weight)
+    (plain,) = method.fit(keys(1), data[0], data[1][None], settings, learner)
+    (weighted,) = method.fit(
+        keys(1), data[0], data[1][None], settings, learner, sample_weight=weight
+    )
     difference = method.predict(plain, data[0]).mean - method.predict(weighted, data[0]).mean
     assert np.abs(difference).max() > 1e-3
 
@@ -236,8 +246,7 @@ class CautiousRegressor(confide.DeepEnsembleRegressor):
     method = SimpleNamespace(**{**vars(deep_ensemble), "NAME": "cautious", "predict": half_as_sure})
 
 
-def test_a_sixth_method_works_in_every_tool(data, tmp_path, monkeypatch):
-    monkeypatch.setitem(ESTIMATORS, "CautiousRegressor", CautiousRegressor)
+def test_a_sixth_method_works_in_every_tool(data, tmp_path):
     plain = confide.DeepEnsembleRegressor(**SMALL, random_state=1).fit(*data)
     model = CautiousRegressor(**SMALL, random_state=1).fit(*data)
     width, plain_width = (
@@ -247,7 +256,9 @@ def test_a_sixth_method_works_in_every_tool(data, tmp_path, monkeypatch):
     np.testing.assert_allclose(width, 2 * plain_width, rtol=1e-12)
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(
-        confide.load(tmp_path / "model").get_prediction(data[0]).confidence_interval(0.8),
+        confide.load(tmp_path / "model", estimators=[CautiousRegressor])
+        .get_prediction(data[0])
+        .confidence_interval(0.8),
         model.get_prediction(data[0]).confidence_interval(0.8),
     )
     assert clone(model).get_params() == model.get_params()
