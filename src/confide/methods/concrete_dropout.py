@@ -38,7 +38,7 @@ from confide.uncertainty import (
     disagreement_variance,
     ensemble_mean,
 )
-from confide.uncertainty.law import Law
+from confide.uncertainty.t_plus_normal_law import TPlusNormalLaw
 
 __all__ = [
     "NAME",
@@ -307,7 +307,7 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
         aleatoric_variance=aleatoric,
         epistemic_variance=epistemic,
         prediction_law=deep_ensemble_prediction_law(mean, epistemic, aleatoric),
-        confidence_law=Law.normal(mean, np.sqrt(epistemic)),
+        confidence_law=TPlusNormalLaw.normal(mean, np.sqrt(epistemic)),
         classical_variance=None,
         optimisation_variance=None,
         n_members=1,
