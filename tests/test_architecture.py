@@ -1,6 +1,7 @@
 """Imports point one way, and the public surface is small, sorted and documented."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,9 @@ SOURCE = Path(confide.__file__).parent
 # Each concept may import those before it; concepts on one line do not know each other.
 LAYERS = [
     {"arrays", "compilation", "errors", "extras", "fingerprints", "randomness"},
-    {"atomic", "encoding", "named"},
-    {"uncertainty", "metrics", "learners", "standardise", "datasets", "tables"},
-    {"explanation"},
+    {"atomic", "checks", "encoding", "named", "trees"},
+    {"uncertainty", "metrics", "standardise", "datasets", "tables"},
+    {"explanation", "learners"},
     {"bootstrap", "novelty", "prediction", "progress"},
     {"overfitting"},
     {"methods", "plot", "report"},
@@ -69,6 +70,17 @@ def test_uncertainty_and_metrics_know_arrays_only():
     for folder in ("uncertainty", "metrics"):
         for path in (SOURCE / folder).glob("*.py"):
             assert "learners" not in path.read_text()
+
+
+def test_nobody_asks_which_class_a_law_is():
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in {
+                "isinstance",
+                "issubclass",
+            }:
+                asked = ast.unparse(node)
+                assert not re.search(r"Law\b", asked), f"{path.relative_to(SOURCE)} asks {asked}"
 
 
 def test_public_names_are_sorted_importable_and_documented():

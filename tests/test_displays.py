@@ -38,7 +38,7 @@ from confide.plot import (
 )
 from confide.plot.feature import MISSING, MOST_CATEGORIES, OTHERS, as_values, feature_of
 from confide.plot.places import MOST_ROWS, MOST_ROWS_APART, places_along, places_by_prediction
-from confide.uncertainty import Calibration, Law, LevelLaw, PivotLaw, SimulatedErrors
+from confide.uncertainty import Calibration, LevelLaw, PivotLaw, SimulatedErrors, TPlusNormalLaw
 
 N_ROWS = 8
 Y = np.array([0.5, -1.0, 3.0, 9.0, 4.5, -2.0, 6.0, 6.5])
@@ -54,8 +54,8 @@ def predicted(mean, **changes):
             mean=mean,
             aleatoric_variance=4 * one,
             epistemic_variance=2 * one,
-            prediction_law=Law(mean, np.sqrt(2) * one, 2 * one, 1),
-            confidence_law=Law.t(mean, np.sqrt(2) * one, 1),
+            prediction_law=TPlusNormalLaw(mean, np.sqrt(2) * one, 2 * one, 1),
+            confidence_law=TPlusNormalLaw.t(mean, np.sqrt(2) * one, 1),
             classical_variance=one,
             optimisation_variance=2 * one,
             n_members=2,
@@ -312,7 +312,7 @@ def test_rows_without_a_number_are_counted_and_not_drawn(prediction, frame, ax):
 def infinite_in(rows, law):
     scale = law.normal_scale.copy()
     scale[rows] = np.inf
-    return Law.normal(law.location, scale)
+    return TPlusNormalLaw.normal(law.location, scale)
 
 
 @pytest.mark.parametrize("feature", [None, "age"])
@@ -338,7 +338,7 @@ def test_infinite_bounds_reach_the_edges_and_are_counted(prediction, frame, ax, 
 
 def test_a_picture_of_nothing_but_infinite_bounds(ax):
     mean = np.array([1.0])
-    law = Law.normal(mean, np.array([np.inf]))
+    law = TPlusNormalLaw.normal(mean, np.array([np.inf]))
     plot_intervals(predicted(mean, prediction_law=law, confidence_law=None), ax=ax)
     bottom, top = ax.get_ylim()
     assert bottom < 1 < top

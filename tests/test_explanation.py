@@ -20,9 +20,9 @@ from confide.prediction import Prediction
 from confide.simulate import Sine
 from confide.uncertainty import (
     Calibration,
-    Law,
     LevelLaw,
     PivotLaw,
+    TPlusNormalLaw,
     deep_ensemble_prediction_law,
 )
 
@@ -64,8 +64,8 @@ def test_one_row_with_a_huge_variance_does_not_drown_the_others():
 
 def test_more_members_divide_random_training_and_change_the_quantile():
     explanation = explained([1.0], [0.5], [0.5], n_members=2)
-    two = Law(np.zeros(1), np.ones(1), np.ones(1), 1).half_width(0.95)[0]
-    four = Law(np.zeros(1), np.sqrt([0.75]), np.ones(1), 3).half_width(0.95)[0]
+    two = TPlusNormalLaw(np.zeros(1), np.ones(1), np.ones(1), 1).half_width(0.95)[0]
+    four = TPlusNormalLaw(np.zeros(1), np.sqrt([0.75]), np.ones(1), 3).half_width(0.95)[0]
     z = stats.norm.ppf(0.975)
     first, _, unlimited = factors(explanation, "members")
     assert first == pytest.approx([t(4) * np.sqrt(0.75) / t(2), four / two], rel=1e-9)
@@ -156,7 +156,10 @@ METHODS = {
 def dropout():
     """As concrete dropout makes it: one network, two normal laws."""
     mean, noise, epistemic = np.zeros(4), np.arange(1.0, 5.0), np.arange(4.0, 0.0, -1.0)
-    laws = deep_ensemble_prediction_law(mean, epistemic, noise), Law.normal(mean, epistemic**0.5)
+    laws = (
+        deep_ensemble_prediction_law(mean, epistemic, noise),
+        TPlusNormalLaw.normal(mean, epistemic**0.5),
+    )
     return Prediction(mean, noise, epistemic, *laws, None, None, 1)
 
 

@@ -7,8 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from confide import NoSuchIntervalError
 from confide.uncertainty import (
-    Law,
+    ConformalLaw,
+    LevelLaw,
+    PivotLaw,
+    TPlusNormalLaw,
     aleatoric_variance,
     bootstrapped_confidence_law,
     bootstrapped_prediction_law,
@@ -21,25 +25,33 @@ from confide.uncertainty import (
 )
 
 # Rows from pure normal to pure t.
-MIXED = Law(
+MIXED = TPlusNormalLaw(
     location=np.array([0.0, -3.0, 10.0, 1e3, 5.0]),
     t_scale=np.array([0.0, 0.1, 1.0, 10.0, 2.0]),
     normal_scale=np.array([1.0, 1.0, 1.0, 1.0, 0.0]),
     degrees_of_freedom=4,
 )
+# Every law of confide, under where it comes from and the levels that it has.
+LAWS = {
+    ("model", None): MIXED,
+    ("model", (0.9,)): LevelLaw(np.arange(5.0), np.arange(1.0, 6.0), 0.9),
+    ("held_out", None): ConformalLaw(np.arange(5.0), np.arange(1.0, 6.0), np.arange(40.0)),
+    ("twins", None): PivotLaw(np.arange(5.0), np.arange(1.0, 6.0), np.arange(40.0)),
+}
+each_law = pytest.mark.parametrize("law", LAWS.values(), ids=lambda law: type(law).__name__)
 # One standard normal deviation: the level whose normal half-width is 1.
 ONE_SIGMA = 2 * stats.norm.cdf(1) - 1
 
 
 def test_normal_law_has_scipys_quantiles():
-    law = Law.normal(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    law = TPlusNormalLaw.normal(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     expected = stats.norm.ppf(0.9, [1, 2], [3, 4])
     # The level 2p - 1 is rounded, which the tail's density turns into a few more ulps.
     assert law.quantile(0.9) == pytest.approx(expected, rel=1e-14)
 
 
 def test_t_law_has_scipys_quantiles():
-    law = Law.t(np.array([1.0, 2.0]), np.array([3.0, 4.0]), 4)
+    law = TPlusNormalLaw.t(np.array([1.0, 2.0]), np.array([3.0, 4.0]), 4)
     assert law.quantile(0.1) == pytest.approx(stats.t.ppf(0.1, 4, [1, 2], [3, 4]), rel=1e-14)
 
 
@@ -63,7 +75,7 @@ def test_quantiles_lie_as_far_below_the_median_as_above(probability):
     degrees=st.sampled_from([1, 2, 4, 6, 49]),
 )
 def test_cdf_of_a_quantile_is_its_probability(probability, t_scale, degrees):
-    law = Law(np.array([2.0]), np.array([t_scale]), np.array([1.0]), degrees)
+    law = TPlusNormalLaw(np.array([2.0]), np.array([t_scale]), np.array([1.0]), degrees)
     # Quadrature and SciPy's quantiles agree to 1e-13. Locations of 2 are rounded at 4e-16.
     found = law.cdf(law.quantile(probability))[0]
     assert found == pytest.approx(probability, rel=0, abs=1e-12)
@@ -96,7 +108,7 @@ def test_cdf_rises_with_its_value():
 def test_cdf_is_a_probability_however_far_out():
     ends = np.array([-1e9, 1e9])
     for degrees in range(1, 60):
-        cdf = Law(np.zeros(2), np.ones(2), np.ones(2), degrees).cdf(ends)
+        cdf = TPlusNormalLaw(np.zeros(2), np.ones(2), np.ones(2), degrees).cdf(ends)
         assert np.all((cdf >= 0) & (cdf <= 1)), degrees
 
 
@@ -116,7 +128,7 @@ def test_draws_have_a_row_for_each_sample_and_a_column_for_each_row():
 
 def test_draws_of_different_rows_are_independent():
     n = 40_000
-    law = Law.t(np.zeros(2), np.ones(2), 4)
+    law = TPlusNormalLaw.t(np.zeros(2), np.ones(2), 4)
     positive = law.sample(np.random.default_rng(4), n) > 0
     # Both positive with probability 1/4, whose standard error is sqrt(3/16/n).
     assert np.mean(positive.all(axis=1)) == pytest.approx(0.25, abs=4 * np.sqrt(3 / 16 / n))
@@ -181,7 +193,7 @@ def test_algorithm_2_agrees_with_the_exact_interval(level):
 
 
 def test_algorithm_2_takes_ten_thousand_draws_as_published():
-    law = Law.normal(np.zeros(1000), np.ones(1000))
+    law = TPlusNormalLaw.normal(np.zeros(1000), np.ones(1000))
     upper = monte_carlo_prediction_interval(jax.random.key(7), law, 0.8)[:, 1]
     expected = np.sqrt(0.1 * 0.9 / 10_000) / stats.norm.pdf(stats.norm.ppf(0.9))
     # The sd of 1000 near-normal bounds is itself known to 1 / sqrt(2000).
@@ -189,7 +201,7 @@ def test_algorithm_2_takes_ten_thousand_draws_as_published():
 
 
 def test_algorithm_2_uses_one_draw_of_t_for_all_rows():
-    law = Law.t(np.array([0.0, 5.0, -2.0]), np.array([1.0, 3.0, 0.5]), 4)
+    law = TPlusNormalLaw.t(np.array([0.0, 5.0, -2.0]), np.array([1.0, 3.0, 0.5]), 4)
     bounds = monte_carlo_prediction_interval(jax.random.key(8), law, 0.9, 1000)
     standardised = (bounds - law.location[:, None]) / law.t_scale[:, None]
     # The same draws, so equal up to rounding; own draws would differ by about 0.1.
@@ -197,7 +209,7 @@ def test_algorithm_2_uses_one_draw_of_t_for_all_rows():
 
 
 def test_algorithm_2_draws_the_noise_of_each_row_anew():
-    law = Law.normal(np.zeros(2), np.ones(2))
+    law = TPlusNormalLaw.normal(np.zeros(2), np.ones(2))
     first, second = monte_carlo_prediction_interval(jax.random.key(9), law, 0.9, 1000)
     assert np.all(first != second)
 
@@ -211,12 +223,12 @@ def test_algorithm_2_repeats_itself_for_the_same_key():
 
 
 def test_algorithm_2_answers_no_rows_with_no_bounds():
-    empty = Law.normal(np.zeros(0), np.zeros(0))
+    empty = TPlusNormalLaw.normal(np.zeros(0), np.zeros(0))
     assert monte_carlo_prediction_interval(jax.random.key(0), empty, 0.9).shape == (0, 2)
 
 
 def test_cdf_of_a_law_without_width_is_a_step():
-    law = Law(np.full(3, 2.0), np.zeros(3), np.zeros(3), 4)
+    law = TPlusNormalLaw(np.full(3, 2.0), np.zeros(3), np.zeros(3), 4)
     assert law.cdf(np.array([1.0, 2.0, 3.0])).tolist() == [0.0, 0.5, 1.0]
 
 
@@ -238,3 +250,45 @@ def test_normal_mixture_has_the_laws_location_and_distribution():
     found = stats.norm.cdf(value[:, None], means, scales) @ weights
     assert means[:, 0].tolist() == MIXED.location.tolist()
     assert found == pytest.approx(MIXED.cdf(value), rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("known", "law"), LAWS.items())
+def test_a_law_says_where_it_comes_from_and_which_levels_it_has(known, law):
+    assert (law.origin, law.levels) == known
+
+
+@each_law
+def test_bounds_lie_half_a_width_from_the_location(law):
+    half_width = law.half_width(0.9)
+    lower, upper = law.interval(0.9).T
+    assert lower.tolist() == (law.location - half_width).tolist()
+    assert upper.tolist() == (law.location + half_width).tolist()
+    # The level 2p - 1 is rounded.
+    assert law.quantile(0.05) == pytest.approx(lower, rel=1e-14)
+    assert law.quantile(0.95) == pytest.approx(upper, rel=1e-14)
+
+
+@each_law
+def test_the_law_of_some_rows_has_their_intervals_in_their_order(law):
+    rows = np.array([4, 0, 4])
+    some = law.take(rows)
+    assert some.interval(0.9).tolist() == law.interval(0.9)[rows].tolist()
+    assert (some.origin, some.levels) == (law.origin, law.levels)
+
+
+def test_only_a_t_part_that_is_not_zero_counts():
+    assert MIXED.has_t_part
+    assert not MIXED.take(np.array([0])).has_t_part
+    assert not LAWS["twins", None].has_t_part
+
+
+def test_a_law_of_one_level_has_no_density():
+    law = LAWS["model", (0.9,)]
+    for ask in (law.normal_mixture, lambda: law.log_density(np.zeros(5))):
+        with pytest.raises(NoSuchIntervalError, match="has no distribution"):
+            ask()
+
+
+def test_the_median_is_the_centre_even_on_an_infinite_scale():
+    law = PivotLaw(np.array([1.0, 2.0]), np.array([1.0, np.inf]), np.arange(1.0, 5.0))
+    assert law.quantile(0.5).tolist() == [1.0, 2.0]

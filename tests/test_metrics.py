@@ -33,7 +33,7 @@ from confide.metrics import (
     stretched_to_mean_width,
     unbiased_brier_score,
 )
-from confide.uncertainty import Law
+from confide.uncertainty import TPlusNormalLaw
 
 law_of_metrics = settings(derandomize=True, deadline=None, max_examples=50)
 seeds = st.integers(0, 2**32 - 1)
@@ -332,7 +332,7 @@ TARGETS = np.array([0.0, 0.3, -2.0, 10.0, 100.0])
 
 
 def test_crps_of_a_normal_law_is_the_closed_form():
-    law = Law.normal(np.arange(5.0), np.array([0.1, 1.0, 2.0, 3.0, 10.0]))
+    law = TPlusNormalLaw.normal(np.arange(5.0), np.array([0.1, 1.0, 2.0, 3.0, 10.0]))
     found = crps_of_normal_mixture(TARGETS, *law.normal_mixture())
     expected = scoringrules.crps_normal(TARGETS, law.location, law.normal_scale)
     assert found == pytest.approx(expected, rel=1e-13)
@@ -340,7 +340,7 @@ def test_crps_of_a_normal_law_is_the_closed_form():
 
 @pytest.mark.parametrize("degrees", [2, 4, 9, 49])
 def test_crps_of_a_t_law_is_the_closed_form(degrees):
-    law = Law.t(np.arange(5.0), np.array([0.1, 1.0, 2.0, 3.0, 10.0]), degrees)
+    law = TPlusNormalLaw.t(np.arange(5.0), np.array([0.1, 1.0, 2.0, 3.0, 10.0]), degrees)
     found = crps_of_normal_mixture(TARGETS, *law.normal_mixture())
     expected = scoringrules.crps_t(TARGETS, degrees, law.location, law.t_scale)
     # The probability of a t law is right to 1.1e-12 (tests/test_t_plus_normal.py).
@@ -360,7 +360,7 @@ def crps_by_integration(cdf, y):
 
 @pytest.mark.parametrize("y", [0.0, 1.0, 20.0])
 def test_crps_of_a_cauchy_law_is_finite_although_its_mean_is_not(y):
-    law = Law.t(np.zeros(1), np.ones(1), 1)
+    law = TPlusNormalLaw.t(np.zeros(1), np.ones(1), 1)
     found = crps_of_normal_mixture(np.array([y]), *law.normal_mixture())[0]
     # The integrals are right to 1e-13 each, four of them.
     assert found == pytest.approx(crps_by_integration(stats.cauchy.cdf, y), rel=1e-12)
@@ -370,7 +370,7 @@ def test_crps_of_a_cauchy_law_is_finite_although_its_mean_is_not(y):
 @pytest.mark.parametrize("degrees", [2, 4, 49])
 @pytest.mark.parametrize("t_scale", [0.1, 1.0, 5.0])
 def test_crps_of_scaled_t_plus_normal_is_the_integral_of_its_definition(degrees, t_scale, y):
-    law = Law(np.zeros(1), np.array([t_scale]), np.ones(1), degrees)
+    law = TPlusNormalLaw(np.zeros(1), np.array([t_scale]), np.ones(1), degrees)
     found = crps_of_normal_mixture(np.array([y]), *law.normal_mixture())[0]
     expected = crps_by_integration(lambda x: law.cdf(np.array(x))[0], y)
     # The distribution is right to 1.1e-12, over a range of some ten.
@@ -378,7 +378,7 @@ def test_crps_of_scaled_t_plus_normal_is_the_integral_of_its_definition(degrees,
 
 
 def test_crps_of_many_rows_is_that_of_each(monkeypatch):
-    law = Law(np.zeros(5), np.ones(5), np.arange(1.0, 6.0), 4)
+    law = TPlusNormalLaw(np.zeros(5), np.ones(5), np.arange(1.0, 6.0), 4)
     mixture = law.normal_mixture()
     whole = crps_of_normal_mixture(TARGETS, *mixture)
     monkeypatch.setattr(scores, "_PAIRS_PER_BLOCK", 2 * mixture.weights.size**2)  # two rows
@@ -400,13 +400,13 @@ def test_crps_refuses_a_law_without_width():
 
 
 def test_log_score_of_a_normal_law_is_that_of_scoringrules():
-    law = Law.normal(np.arange(4.0), np.array([0.5, 1.0, 2.0, 3.0]))
+    law = TPlusNormalLaw.normal(np.arange(4.0), np.array([0.5, 1.0, 2.0, 3.0]))
     expected = scoringrules.logs_normal(TARGETS[:4], law.location, law.normal_scale)
     assert log_score(law.log_density(TARGETS[:4])) == pytest.approx(expected, rel=1e-12)
 
 
 def test_log_score_is_finite_where_the_density_is_too_small_for_a_number():
-    law = Law.normal(np.zeros(1), np.ones(1))
+    law = TPlusNormalLaw.normal(np.zeros(1), np.ones(1))
     # 100 deviations: 100^2 / 2 and log sqrt(2 pi).
     score = log_score(law.log_density(np.array(100.0)))[0]
     assert score == pytest.approx(5000 + np.log(2 * np.pi) / 2, rel=1e-15)
@@ -453,7 +453,7 @@ def test_calibration_curve_by_hand():
 
 def test_a_true_law_lies_on_the_diagonal_within_its_standard_errors():
     n_rows, probabilities = 4000, np.array([0.05, 0.3, 0.5, 0.9])
-    law = Law(np.arange(n_rows) / 10, np.ones(n_rows), np.full(n_rows, 2.0), 4)
+    law = TPlusNormalLaw(np.arange(n_rows) / 10, np.ones(n_rows), np.full(n_rows, 2.0), 4)
     y = law.sample(np.random.default_rng(6), 1)[0]
     quantiles = np.stack([law.quantile(p) for p in probabilities], axis=-1)
     curve = calibration_curve(y, quantiles, probabilities)

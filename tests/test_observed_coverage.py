@@ -9,7 +9,7 @@ from scipy import stats
 
 from confide import NoSuchIntervalError, Prediction
 from confide.metrics import COVERAGE_LEVELS, observed_coverage
-from confide.uncertainty import Law, LevelLaw
+from confide.uncertainty import LevelLaw, TPlusNormalLaw
 
 
 def predicted(law):
@@ -27,7 +27,7 @@ def predicted(law):
 
 
 def standard_normal(n_rows):
-    return predicted(Law.normal(np.zeros(n_rows), np.ones(n_rows)))
+    return predicted(TPlusNormalLaw.normal(np.zeros(n_rows), np.ones(n_rows)))
 
 
 def test_shares_and_standard_errors_by_hand():
@@ -72,7 +72,7 @@ def test_a_prediction_counts_its_own_prediction_intervals():
 
 def test_a_true_law_is_on_the_diagonal_within_its_standard_errors():
     n_rows = 4000
-    law = Law(np.arange(n_rows) / 10, np.ones(n_rows), np.full(n_rows, 2.0), 4)
+    law = TPlusNormalLaw(np.arange(n_rows) / 10, np.ones(n_rows), np.full(n_rows, 2.0), 4)
     found = predicted(law).observed_coverage(law.sample(np.random.default_rng(6), 1)[0])
     assert tuple(found.confidence_levels) == COVERAGE_LEVELS
     # 11 levels, each beyond 4 standard errors with probability 6e-5.

@@ -11,7 +11,7 @@ from confide import BootstrappedDeepEnsembleRegressor, NoSuchIntervalError, over
 from confide.overfitting import LARGEST_INFLATION, LARGEST_RATIO, OverfittingCheck
 from confide.plot import plot_overfitting
 from confide.prediction import Prediction
-from confide.uncertainty import Law
+from confide.uncertainty import TPlusNormalLaw
 
 
 def predicted(classical, aleatoric, mean=None):
@@ -19,7 +19,7 @@ def predicted(classical, aleatoric, mean=None):
     classical, aleatoric = np.array(classical, np.float64), np.array(aleatoric, np.float64)
     mean = np.zeros(len(classical)) if mean is None else np.asarray(mean, np.float64)
     nothing = np.zeros(len(classical))
-    any_law = Law.normal(mean, nothing)
+    any_law = TPlusNormalLaw.normal(mean, nothing)
     return Prediction(mean, aleatoric, classical, any_law, any_law, classical, nothing, 5)
 
 

@@ -19,7 +19,7 @@ from confide.metrics import crps_of_normal_mixture
 from confide.report import render_page
 from confide.report.tables import cells, is_numeric, to_csv
 from confide.simulate import Candidate
-from confide.uncertainty import ConformalLaw, Law, LevelLaw, PivotLaw, SimulatedErrors
+from confide.uncertainty import ConformalLaw, LevelLaw, PivotLaw, SimulatedErrors, TPlusNormalLaw
 from confide.workflow import page_judgement
 from confide.workflow.page import PageInputs, page_document
 from confide.workflow.page_features import read_feature, strips, telling_features
@@ -37,8 +37,8 @@ def predicted(mean, scale=1.0, **changes):
         "mean": mean,
         "aleatoric_variance": 0.64 * scale**2,
         "epistemic_variance": 0.36 * scale**2,
-        "prediction_law": Law.normal(mean, scale),
-        "confidence_law": Law.normal(mean, 0.6 * scale),
+        "prediction_law": TPlusNormalLaw.normal(mean, scale),
+        "confidence_law": TPlusNormalLaw.normal(mean, 0.6 * scale),
         "classical_variance": 0.27 * scale**2,
         "optimisation_variance": 5 * 0.09 * scale**2,
         "n_members": 5,
@@ -325,7 +325,7 @@ def test_calibrated_intervals_narrower_than_the_confidence_interval_are_warned_o
     assert ("confidence intervals are not calibrated" in said) == (warned is not None)
     assert ("take the wider one, the confidence interval" in said) == (warned is not None)
     # Only calibration is at fault for it.
-    own = replace(raw, prediction_law=Law.normal(raw.mean, scale))
+    own = replace(raw, prediction_law=TPlusNormalLaw.normal(raw.mean, scale))
     assert "narrower" not in page_document(inputs(own)).summary
 
 
@@ -516,7 +516,9 @@ def test_names_of_strips_are_turned_only_where_they_need_it(names, angle):
 
 def test_the_honesty_section_does_without_an_account_and_without_widths():
     raw = predicted([1, 2, 3, 4], epistemic_variance=np.array([0.0, 1, 1, 1]))
-    raw = replace(raw, confidence_law=Law.normal(raw.mean, np.sqrt(raw.epistemic_variance)))
+    raw = replace(
+        raw, confidence_law=TPlusNormalLaw.normal(raw.mean, np.sqrt(raw.epistemic_variance))
+    )
     document = page_document(inputs(on_twins(raw=raw)))
     assert not any(each.name == "twins" for each in document.tables)
     assert shown(document, "widening") == [["4 of this page", "95 %", "3", "3", "3"]]
@@ -573,7 +575,7 @@ def test_a_verdict_is_within_two_standard_errors(held, words):
 
 def held_at(shares):
     """A page whose intervals of 50, 80, 90 and 95 % held these parts of 400 observed values."""
-    ends = Law.normal(np.zeros(1), np.ones(1)).half_width
+    ends = TPlusNormalLaw.normal(np.zeros(1), np.ones(1)).half_width
     inside = [0.0, *(float(ends(level)[0]) for level in (0.5, 0.8, 0.9, 0.95))]
     counts = np.diff([0, *(round(400 * share) for share in shares), 400])
     y = np.repeat([*(np.add(inside[1:], inside[:-1]) / 2), 9.0], counts)
@@ -605,7 +607,7 @@ def test_the_calibration_curve_counts_each_level():
     n = 200
     mean = np.zeros(n)
     # Evenly spaced quantiles: a level of L holds the middle share L of them.
-    quantile = Law.normal(np.zeros(1), np.ones(1)).quantile
+    quantile = TPlusNormalLaw.normal(np.zeros(1), np.ones(1)).quantile
     y = np.array([quantile((i + 0.5) / n)[0] for i in range(n)])
     rows = curve(page_document(inputs(predicted(mean), y=y)))
     assert [row["x"] for row in rows] == pytest.approx(np.arange(1, 20) / 20)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from confide.errors import NoSuchIntervalError, is_number, nearest
 from confide.explanation import Decay, Explanation, checked_decay
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
-from confide.uncertainty import Calibration, Law, LevelLaw, PivotLaw, ScoreLaw, SimulatedErrors
+from confide.uncertainty import Calibration, Law, SimulatedErrors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +22,8 @@ Kind = Literal["confidence", "prediction"]
 KINDS: tuple[Kind, ...] = ("confidence", "prediction")
 # Of rows like the training data, one in a hundred has a smaller p-value.
 NOVEL = 0.01
+# A normal law's interval at this level reaches one standard deviation to each side.
+ONE_DEVIATION = 0.6826894921370859
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,8 @@ class Prediction:
     mean: Row
     aleatoric_variance: Row | None
     epistemic_variance: Row | None
-    prediction_law: Law | LevelLaw | ScoreLaw
-    confidence_law: Law | PivotLaw | None
+    prediction_law: Law
+    confidence_law: Law | None
     classical_variance: Row | None
     optimisation_variance: Row | None
     n_members: int
@@ -86,24 +88,26 @@ class Prediction:
     def scale(self) -> Row:
         """What a calibrated prediction interval is a multiple of, for each row.
 
-        The root of the total variance; half the width of the prediction interval where the method
-        has that and no variances.
+        The root of the total variance; where the method has no variances, half the width of its
+        own prediction interval, at the highest level of those that it has, or about 68 % if it has
+        every level.
         """
+        if self.aleatoric_variance is not None and self.epistemic_variance is not None:
+            return np.sqrt(self.total_variance)
         law = (self.uncalibrated or self).prediction_law
-        if isinstance(law, LevelLaw):
-            return law.half_width_at_level
-        return np.sqrt(self.total_variance)
+        lower, upper = law.interval(max(law.levels or (ONE_DEVIATION,))).T
+        return upper / 2 - lower / 2  # halved first, so that the largest floats do not overflow
 
     def is_calibrated(self, kind: Kind) -> bool:
         """Whether the intervals of that kind are calibrated, on rows kept back or on twins."""
         if kind == "confidence" and self.confidence_law is None:
             return False
-        return isinstance(self.law(kind), ScoreLaw)
+        return self.law(kind).origin != "model"
 
     def calibrated(self, calibration: Calibration) -> "Prediction":
         """The same with calibrated prediction intervals; everything else is as it was."""
         raw = self.uncalibrated or self
-        law = calibration.law(raw.prediction_law.location, self.scale)
+        law = calibration.law(raw.mean, self.scale)
         return replace(self, prediction_law=law, uncalibrated=raw)
 
     @property
@@ -153,7 +157,7 @@ class Prediction:
             self.n_members,
             checked_level(confidence_level),
             checked_decay(decay),
-            t_in_prediction=isinstance(law, Law) and bool(law.t_scale.any()),
+            t_in_prediction=law.has_t_part,
             calibrated=tuple(kind for kind in KINDS if self.is_calibrated(kind)),
         )
 
@@ -176,11 +180,9 @@ class Prediction:
 
     def interval(self, kind: Kind, confidence_level: float) -> Float64[np.ndarray, "row 2"]:
         """The interval of the named kind."""
-        law = self.law(kind)
-        half_width = law.half_width(checked_level(confidence_level))
-        return np.stack([law.location - half_width, law.location + half_width], axis=-1)
+        return self.law(kind).interval(checked_level(confidence_level))
 
-    def law(self, kind: Kind) -> Law | LevelLaw | ScoreLaw:
+    def law(self, kind: Kind) -> Law:
         """The law behind the interval of the named kind."""
         if kind == "prediction":
             return self.prediction_law
@@ -229,13 +231,10 @@ class Prediction:
         Args:
             y: the targets of these rows, which took no part in the fit.
             confidence_levels: levels to look at, or None for eleven from 0.1 to 0.99 (for a method
-                of one level, that level).
+                of few levels, those).
         """
         if confidence_levels is None:
-            law = self.prediction_law
-            confidence_levels = (
-                (law.confidence_level,) if isinstance(law, LevelLaw) else COVERAGE_LEVELS
-            )
+            confidence_levels = self.prediction_law.levels or COVERAGE_LEVELS
         levels = np.array([checked_level(level) for level in confidence_levels])
         if not len(levels):
             raise ValueError(
@@ -261,9 +260,8 @@ class Prediction:
             columns["mean_se"] = np.sqrt(self.epistemic_variance)
         for name, law in (("mean", self.confidence_law), ("obs", self.prediction_law)):
             if law is not None:
-                half_width = law.half_width(checked_level(confidence_level))
-                columns[f"{name}_ci_lower"] = law.location - half_width
-                columns[f"{name}_ci_upper"] = law.location + half_width
+                lower, upper = law.interval(checked_level(confidence_level)).T
+                columns |= {f"{name}_ci_lower": lower, f"{name}_ci_upper": upper}
         for name in ("aleatoric_variance", "classical_variance", "optimisation_variance"):
             if (variance := getattr(self, name)) is not None:
                 columns[name] = variance

@@ -245,7 +245,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         """
         raw = self._prediction(X_cal, calibrated=False)
         y = checked_targets(y_cal, len(raw))
-        self.calibration_ = Calibration.of(y, raw.prediction_law.location, raw.scale)
+        self.calibration_ = Calibration.of(y, raw.mean, raw.scale)
         if (table := self.training_table_) is not None:  # other rows than those set aside
             rows = fingerprints(checked_X(self, X_cal), y)
             known = np.unique(identities(rows, copies=table.copies))

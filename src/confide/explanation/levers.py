@@ -11,7 +11,7 @@ from scipy import stats
 
 from confide.explanation.decay import Decay
 from confide.explanation.shares import Row, Sources, epistemic, mean, over
-from confide.uncertainty import Law
+from confide.uncertainty import TPlusNormalLaw
 
 MORE_MEMBERS = (2, 4, np.inf)
 MORE_ROWS = (2, 4)
@@ -108,9 +108,9 @@ class Forecast:
             (1 + self.confidence_level) / 2
         )
         if normal or not self.t_in_prediction:
-            law = Law.normal(noise, np.sqrt(noise + own))
+            law = TPlusNormalLaw.normal(noise, np.sqrt(noise + own))
         else:
-            law = Law(noise, np.sqrt(own), np.sqrt(noise), int(n_members) - 1)
+            law = TPlusNormalLaw(noise, np.sqrt(own), np.sqrt(noise), int(n_members) - 1)
         return np.stack([quantile * np.sqrt(own), law.half_width(self.confidence_level)])
 
     def _with_rows(self, times: float, decay: Decay) -> Float64[np.ndarray, "kind row"]:

@@ -134,7 +134,9 @@ class Account:
         assert errors is not None, "on simulated data"  # noqa: S101
         widening = {}
         for level in LEVELS:
-            before, after = (each.law("confidence").half_width(level) for each in (own, prediction))
+            before, after = (
+                np.ptp(each.confidence_interval(level), axis=1) for each in (own, prediction)
+            )
             ratio = np.divide(after, before, out=np.ones_like(before), where=before > 0)
             low, middle, high = np.quantile(ratio, [0.05, 0.5, 0.95]).tolist()
             widening[level] = (low, middle, high)

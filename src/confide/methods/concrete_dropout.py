@@ -17,7 +17,7 @@ from confide.methods.settings import TrainingSettings
 from confide.prediction import Prediction
 from confide.randomness import member_keys
 from confide.uncertainty import (
-    Law,
+    TPlusNormalLaw,
     aleatoric_variance,
     deep_ensemble_prediction_law,
     disagreement_variance,
@@ -141,7 +141,7 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
         aleatoric_variance=aleatoric,
         epistemic_variance=epistemic,
         prediction_law=deep_ensemble_prediction_law(mean, epistemic, aleatoric),
-        confidence_law=Law.normal(mean, np.sqrt(epistemic)),
+        confidence_law=TPlusNormalLaw.normal(mean, np.sqrt(epistemic)),
         classical_variance=None,
         optimisation_variance=None,
         n_members=1,

@@ -23,7 +23,7 @@ def crps_of_normal_mixture(
 ) -> Row:
     """Continuous ranked probability score, in closed form for a mixture of normal laws.
 
-    Every law of confide is such a mixture: `crps_of_normal_mixture(y, *law.normal_mixture())`.
+    The laws of the paper are such mixtures: `crps_of_normal_mixture(y, *law.normal_mixture())`.
 
     Example:
         >>> one = np.ones((1, 1))

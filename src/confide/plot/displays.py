@@ -18,7 +18,6 @@ from confide.plot.novelty import plot_novelty
 from confide.plot.observed import plot_observed_coverage
 from confide.plot.prediction import plot_intervals, plot_split
 from confide.prediction import NOVEL, Kind, Prediction
-from confide.uncertainty import PivotLaw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,8 +52,8 @@ class IntervalsDisplay(Display):
 
     Example:
         >>> from matplotlib.figure import Figure
-        >>> from confide.uncertainty import Law
-        >>> law = Law.normal(np.zeros(2), np.ones(2))
+        >>> from confide.uncertainty import TPlusNormalLaw
+        >>> law = TPlusNormalLaw.normal(np.zeros(2), np.ones(2))
         >>> prediction = Prediction(law.location, None, None, law, None, None, None, 1)
         >>> display = IntervalsDisplay.from_prediction(
         ...     prediction, np.array([[1.0, 30], [1.0, 40]]), feature=1, ax=Figure().subplots()
@@ -222,8 +221,8 @@ class PredictionCoverageDisplay(Display):
 
     Example:
         >>> from matplotlib.figure import Figure
-        >>> from confide.uncertainty import Law
-        >>> law = Law.normal(np.zeros(4), np.ones(4))
+        >>> from confide.uncertainty import TPlusNormalLaw
+        >>> law = TPlusNormalLaw.normal(np.zeros(4), np.ones(4))
         >>> prediction = Prediction(law.location, None, None, law, None, None, None, 1)
         >>> display = PredictionCoverageDisplay.from_prediction(
         ...     prediction, [0.1, -0.5, 0.9, 3.0], confidence_levels=[0.5, 0.9],
@@ -271,7 +270,7 @@ class PredictionCoverageDisplay(Display):
         named = {"prediction intervals": prediction}
         raw = prediction.uncalibrated
         if raw is not None and prediction.is_calibrated("prediction"):
-            on_twins = isinstance(prediction.prediction_law, PivotLaw)
+            on_twins = prediction.prediction_law.origin == "twins"
             now = "prediction intervals calibrated on twins"
             now = now if on_twins else "calibrated prediction intervals"
             named = {now: prediction, "before calibration": raw}

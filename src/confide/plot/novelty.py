@@ -29,8 +29,8 @@ def plot_novelty(
 
     Example:
         >>> from matplotlib.figure import Figure
-        >>> from confide.uncertainty import Law
-        >>> law = Law.normal(np.zeros(4), np.ones(4))
+        >>> from confide.uncertainty import TPlusNormalLaw
+        >>> law = TPlusNormalLaw.normal(np.zeros(4), np.ones(4))
         >>> p = np.array([0.002, 0.3, 0.5, 0.9])
         >>> prediction = Prediction(law.location, None, None, law, None, None, None, 1, novelty=p)
         >>> ax = plot_novelty(prediction, ax=Figure().subplots())

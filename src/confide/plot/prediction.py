@@ -65,8 +65,8 @@ def plot_intervals(
 
     Example:
         >>> from matplotlib.figure import Figure
-        >>> from confide.uncertainty import Law
-        >>> law = Law.normal(np.zeros(3), np.ones(3))
+        >>> from confide.uncertainty import TPlusNormalLaw
+        >>> law = TPlusNormalLaw.normal(np.zeros(3), np.ones(3))
         >>> prediction = Prediction(law.location, None, None, law, None, None, None, 1)
         >>> ax = plot_intervals(prediction, y=[0.5, -2.5, 1], ax=Figure().subplots())
         >>> [text.get_text() for text in ax.get_legend().get_texts()]
@@ -121,9 +121,9 @@ def plot_split(
 
     Example:
         >>> from matplotlib.figure import Figure
-        >>> from confide.uncertainty import Law
+        >>> from confide.uncertainty import TPlusNormalLaw
         >>> noise, shift = np.array([1.0, 3.0]), np.array([1.0, 1.0])
-        >>> law = Law.normal(np.zeros(2), np.sqrt(noise + shift))
+        >>> law = TPlusNormalLaw.normal(np.zeros(2), np.sqrt(noise + shift))
         >>> prediction = Prediction(law.location, noise, shift, law, law, shift, 0 * shift, 5)
         >>> ax = plot_split(prediction, ax=Figure().subplots())
         >>> ax.get_ylabel()

@@ -1,9 +1,10 @@
 """Variances and intervals from arrays, in the paper's terms; knows no network.
 
-Read `variances.py` for the three sources of uncertainty, `intervals.py` for what they say about
-the true function and about a new observation, `t_plus_normal.py` for the exact quantiles,
-`conformal.py` for prediction intervals that are calibrated on rows kept back, `pivots.py` for
-intervals of both kinds that are calibrated on simulated data.
+Read `variances.py` for the three sources of uncertainty, `law.py` for what every law answers,
+`intervals.py` for what the paper says about the true function and about a new observation,
+`t_plus_normal.py` for the exact quantiles, `conformal.py` for prediction intervals that are
+calibrated on rows kept back, `pivots.py` for intervals of both kinds that are calibrated on
+simulated data.
 """
 
 from confide.uncertainty.conformal import (
@@ -22,6 +23,8 @@ from confide.uncertainty.law import Law, NormalMixture
 from confide.uncertainty.level_law import LevelLaw
 from confide.uncertainty.pivots import PivotLaw, Simulated, SimulatedErrors, pooled_scores
 from confide.uncertainty.score_law import ScoreLaw, conformal_quantile
+from confide.uncertainty.symmetric_law import SymmetricLaw
+from confide.uncertainty.t_plus_normal_law import TPlusNormalLaw
 from confide.uncertainty.variances import (
     aleatoric_variance,
     classical_variance,
@@ -41,6 +44,8 @@ __all__ = [
     "ScoreLaw",
     "Simulated",
     "SimulatedErrors",
+    "SymmetricLaw",
+    "TPlusNormalLaw",
     "aleatoric_variance",
     "bootstrapped_confidence_law",
     "bootstrapped_prediction_law",

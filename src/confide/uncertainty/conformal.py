@@ -12,13 +12,14 @@ narrow there.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from confide.arrays import Arrays
+from confide.uncertainty.law import Origin, Row
 from confide.uncertainty.level_law import SAME_LEVEL
-from confide.uncertainty.score_law import Row, ScoreLaw, Scores
+from confide.uncertainty.score_law import ScoreLaw, Scores
 
 
 def smallest_calibration_set(confidence_level: float) -> int:
@@ -34,6 +35,8 @@ def smallest_calibration_set(confidence_level: float) -> int:
 
 class ConformalLaw(ScoreLaw):
     """The law of a new observation by the scores of rows that were kept back."""
+
+    origin: ClassVar[Origin] = "held_out"
 
     def _why_infinite(self, confidence_level: float) -> str:
         n, needed = len(self.sorted_scores), smallest_calibration_set(confidence_level)

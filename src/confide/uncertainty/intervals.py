@@ -4,54 +4,60 @@ import numpy as np
 from jaxtyping import Float64, PRNGKeyArray
 
 from confide.randomness import generator_from
-from confide.uncertainty.law import Law
+from confide.uncertainty.t_plus_normal_law import TPlusNormalLaw
 
 Row = Float64[np.ndarray, " row"]
 
 
-def bootstrapped_confidence_law(mean: Row, epistemic_variance: Row, n_members: int) -> Law:
+def bootstrapped_confidence_law(
+    mean: Row, epistemic_variance: Row, n_members: int
+) -> TPlusNormalLaw:
     r"""Law of the true function's value behind Theorem 3.3, Eq. (3) (`maintheorem`).
 
     $f(x) \in \hat f_* \pm t^{(M-1)}_{\alpha/2}
     \sqrt{\hat\sigma^2_{\mathrm{classical}} + \hat\sigma^2_{\mathrm{optim}} / M}$, with probability
     at least $1 - \alpha$ under Assumptions 3.1 and 3.2.
     """
-    return Law.t(mean, np.sqrt(epistemic_variance), n_members - 1)
+    return TPlusNormalLaw.t(mean, np.sqrt(epistemic_variance), n_members - 1)
 
 
 def bootstrapped_prediction_law(
     mean: Row, epistemic_variance: Row, aleatoric_variance: Row, n_members: int
-) -> Law:
+) -> TPlusNormalLaw:
     """Law of a new observation that Algorithm 2 samples from: scaled t plus normal noise."""
-    return Law(mean, np.sqrt(epistemic_variance), np.sqrt(aleatoric_variance), n_members - 1)
+    return TPlusNormalLaw(
+        mean, np.sqrt(epistemic_variance), np.sqrt(aleatoric_variance), n_members - 1
+    )
 
 
-def deep_ensemble_confidence_law(mean: Row, disagreement_variance: Row, n_members: int) -> Law:
+def deep_ensemble_confidence_law(
+    mean: Row, disagreement_variance: Row, n_members: int
+) -> TPlusNormalLaw:
     r"""The law implied by Deep Ensembles (Section 2.2): Eq. (1) without its aleatoric terms.
 
     $\hat f_* \pm t^{(M-1)}_{\alpha/2} \sqrt{\frac1M \sum_i \hat f_i^2 - \hat f_*^2}$.
     """
-    return Law.t(mean, np.sqrt(disagreement_variance), n_members - 1)
+    return TPlusNormalLaw.t(mean, np.sqrt(disagreement_variance), n_members - 1)
 
 
 def deep_ensemble_prediction_law(
     mean: Row, disagreement_variance: Row, aleatoric_variance: Row
-) -> Law:
+) -> TPlusNormalLaw:
     r"""Deep Ensembles' normal approximation of their mixture, Eq. (1) (`sigma`).
 
     $\hat f_* \pm z_{\alpha/2} \hat\sigma_*$ with
     $\hat\sigma_*^2 = \frac1M \sum_i (\hat f_i^2 - \hat f_*^2 + \hat\sigma_i^2)$.
     """
-    return Law.normal(mean, np.sqrt(disagreement_variance + aleatoric_variance))
+    return TPlusNormalLaw.normal(mean, np.sqrt(disagreement_variance + aleatoric_variance))
 
 
 def monte_carlo_prediction_interval(
-    key: PRNGKeyArray, law: Law, confidence_level: float, n_draws: int = 10_000
+    key: PRNGKeyArray, law: TPlusNormalLaw, confidence_level: float, n_draws: int = 10_000
 ) -> Float64[np.ndarray, "row 2"]:
     """The prediction interval by draws, as the paper computes it, Algorithm 2 (`PIalg`).
 
     The bounds are empirical quantiles. As there, one draw of t serves all rows; the noise is drawn
-    anew for each. The exact interval is `law.half_width`, which this one agrees with up to
+    anew for each. The exact interval is `law.interval`, which this one agrees with up to
     Monte-Carlo error.
     """
     generator = generator_from(key)

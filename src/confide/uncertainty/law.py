@@ -1,17 +1,16 @@
-"""Laws of what is unknown, one for each row: normal, scaled t, and the sum of the two.
+"""What is asked of a law: where something unknown lies in each row, and how surely."""
 
-Every law is symmetric about its location, so `half_width` is all that an interval needs.
-"""
-
-from dataclasses import dataclass
-from typing import NamedTuple
+from abc import abstractmethod
+from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int
 
-from confide.uncertainty import t_plus_normal
+from confide.errors import NoSuchIntervalError
 
 Row = Float64[np.ndarray, " row"]
+Bounds = Float64[np.ndarray, "row 2"]
+Origin: TypeAlias = Literal["model", "held_out", "twins"]
 
 
 class NormalMixture(NamedTuple):
@@ -22,73 +21,67 @@ class NormalMixture(NamedTuple):
     weights: Float64[np.ndarray, " component"]
 
 
-@dataclass(frozen=True)
-class Law:
-    r"""The law of $\mu + s\,T + \tau Z$, with $T \sim t(\nu)$ and $Z$ normal, for each row.
+@runtime_checkable  # for the type checker of the tests
+class Law(Protocol):
+    """The law of one unknown number for each row: the true function's value, or an observation.
 
-    With `t_scale` zero it is normal (Deep Ensembles' prediction interval), with `normal_scale` zero
-    a scaled t (Theorem 3.3), with both the law that Algorithm 2 samples from.
-
-    Attributes:
-        location: its centre.
-        t_scale: the scale s of the t part.
-        normal_scale: the standard deviation of the normal part.
-        degrees_of_freedom: of the t part.
+    Any class with these members is a law, and nothing asks which class it is. A class that inherits
+    from this one needs `quantile`, `cdf`, `log_density`, `sample` and `take`; the rest is there.
+    What a law cannot answer it refuses with `NoSuchIntervalError`.
     """
 
-    location: Row
-    t_scale: Row
-    normal_scale: Row
-    degrees_of_freedom: int
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from.
 
-    @classmethod
-    def normal(cls, location: Row, scale: Row) -> "Law":
-        """A normal law."""
-        return cls(location, np.zeros_like(scale), scale, degrees_of_freedom=1)
+        "model": it is the method's own. "held_out": it was calibrated on rows that were kept back.
+        "twins": it was calibrated on simulated twins of the data.
+        """
+        return "model"
 
-    @classmethod
-    def t(cls, location: Row, scale: Row, degrees_of_freedom: int) -> "Law":
-        """A scaled t law."""
-        return cls(location, scale, np.zeros_like(scale), degrees_of_freedom)
+    @property
+    def levels(self) -> tuple[float, ...] | None:
+        """The only levels that it has intervals for; None where it has every level."""
+        return None
 
-    def half_width(self, confidence_level: float) -> Row:
-        """Half the width of the central interval with that probability."""
-        return t_plus_normal.half_width(
-            confidence_level, self.t_scale, self.normal_scale, self.degrees_of_freedom
-        )
+    @property
+    def has_t_part(self) -> bool:
+        """Whether it is a t law, or the sum of one and noise, as Algorithm 2 has it."""
+        return False
 
+    def interval(self, confidence_level: float) -> Bounds:
+        """Lower and upper bound, with that probability between them; they need no common centre.
+
+        Unless a law says otherwise, it lies below and above them with the same probability.
+        """
+        tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
+        return np.stack([self.quantile(tail) for tail in tails], axis=-1)
+
+    @abstractmethod
     def quantile(self, probability: float) -> Row:
-        """The value below which the target lies with that probability."""
-        side = np.sign(probability - 0.5)
-        return self.location + side * self.half_width(abs(2 * probability - 1))
+        """The value below which the unknown lies with that probability."""
 
+    @abstractmethod
     def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
         """The probability of lying at or below `value` (one number, or one for each row)."""
-        distance = np.broadcast_to(value - self.location, self.location.shape)
-        central = t_plus_normal.central_probability(
-            np.abs(distance), self.t_scale, self.normal_scale, self.degrees_of_freedom
-        )
-        return (1 + np.sign(distance) * central) / 2
 
+    @abstractmethod
     def log_density(self, value: Float64[np.ndarray, "..."]) -> Row:
         """The logarithm of the density at `value` (one number, or one for each row)."""
-        distance = np.broadcast_to(value - self.location, self.location.shape)
-        return t_plus_normal.log_density(
-            distance, self.t_scale, self.normal_scale, self.degrees_of_freedom
-        )
 
     def normal_mixture(self) -> NormalMixture:
-        """The law as a mixture of normal laws: a t variable is a normal of random variance."""
-        scales, weights = t_plus_normal.normal_mixture(
-            self.t_scale, self.normal_scale, self.degrees_of_freedom
+        """The same law as a mixture of normal laws, whose CRPS has a closed form."""
+        raise NoSuchIntervalError(
+            f"{type(self).__name__} is no mixture of normal laws. Score its quantiles or its "
+            "intervals."
         )
-        return NormalMixture(self.location[:, None], scales, weights)
 
+    @abstractmethod
     def sample(
         self, generator: np.random.Generator, n_samples: int
     ) -> Float64[np.ndarray, "sample row"]:
         """Independent draws, for each row."""
-        shape = (n_samples, len(self.location))
-        t = generator.standard_t(self.degrees_of_freedom, shape)
-        noise = generator.standard_normal(shape)
-        return self.location + self.t_scale * t + self.normal_scale * noise
+
+    @abstractmethod
+    def take(self, rows: Int[np.ndarray, " some"]) -> "Law":
+        """The law of the rows with these numbers, in this order."""

@@ -1,21 +1,22 @@
 """What a method knows that bounds a new observation at one level and says no more."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int
 
 from confide.errors import NoSuchIntervalError
+from confide.uncertainty.law import Row
+from confide.uncertainty.symmetric_law import SymmetricLaw
 
-Row = Float64[np.ndarray, " row"]
 # Levels are compared as they are meant: 0.7 + 0.1 is 0.8.
 SAME_LEVEL = 1e-9
 
 
 @dataclass(frozen=True)
-class LevelLaw:
-    """An interval for each row at one level: the same face as `Law`, with one answer.
+class LevelLaw(SymmetricLaw):
+    """An interval for each row at one level: a law with one answer.
 
     Attributes:
         location: the middle of the interval.
@@ -23,9 +24,13 @@ class LevelLaw:
         confidence_level: the level it was made for.
     """
 
-    location: Row
     half_width_at_level: Row
     confidence_level: float
+
+    @property
+    def levels(self) -> tuple[float]:
+        """The one that it was made for."""
+        return (self.confidence_level,)
 
     def half_width(self, confidence_level: float) -> Row:
         """Half the width of the interval, if that is its level."""
@@ -38,20 +43,31 @@ class LevelLaw:
             )
         return self.half_width_at_level
 
-    def quantile(self, probability: float) -> Row:
-        """One of the two bounds."""
-        side = np.sign(probability - 0.5)
-        return self.location + side * self.half_width(abs(2 * probability - 1))
-
     def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
         """Refuses: one interval is not a distribution."""
         self._refuse(value)
+
+    def log_density(self, value: Float64[np.ndarray, "..."]) -> Row:
+        """Refuses: one interval is not a distribution."""
+        self._refuse(value)
+
+    def normal_mixture(self) -> NoReturn:
+        """Refuses: one interval is not a distribution."""
+        self._refuse()
 
     def sample(
         self, generator: np.random.Generator, n_samples: int
     ) -> Float64[np.ndarray, "sample row"]:
         """Refuses: one interval is not a distribution."""
         self._refuse(generator, n_samples)
+
+    def take(self, rows: Int[np.ndarray, " some"]) -> "LevelLaw":
+        """The intervals of the rows with these numbers, in this order."""
+        return replace(
+            self,
+            location=self.location[rows],
+            half_width_at_level=self.half_width_at_level[rows],
+        )
 
     def _refuse(self, *_: object) -> NoReturn:
         raise NoSuchIntervalError(

@@ -27,11 +27,13 @@ confidence sets", Biometrika 74 (1987); W.-Y. Loh, "Calibrating confidence coeff
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from confide.uncertainty.score_law import Row, ScoreLaw, Scores
+from confide.uncertainty.law import Origin, Row
+from confide.uncertainty.score_law import ScoreLaw, Scores
 
 PerSimulation = Float64[np.ndarray, "simulation row"]
 TINY = np.finfo(np.float64).tiny
@@ -39,6 +41,8 @@ TINY = np.finfo(np.float64).tiny
 
 class PivotLaw(ScoreLaw):
     """What simulated data say of the unknown: the true function's value, or a new observation."""
+
+    origin: ClassVar[Origin] = "twins"
 
     def _why_infinite(self, confidence_level: float) -> str:
         return (

@@ -2,17 +2,18 @@
 
 import math
 import warnings
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int
 
 from confide.errors import NoSuchIntervalError
+from confide.uncertainty.law import Row
 from confide.uncertainty.level_law import SAME_LEVEL
+from confide.uncertainty.symmetric_law import SymmetricLaw
 
-Row = Float64[np.ndarray, " row"]
 Scores = Float64[np.ndarray, " score"]
 
 
@@ -32,8 +33,8 @@ def conformal_quantile(sorted_scores: Scores, confidence_level: float) -> float:
 
 
 @dataclass(frozen=True)
-class ScoreLaw(ABC):
-    """What calibrated scores say of what is unknown: the same face as `Law`.
+class ScoreLaw(SymmetricLaw):
+    """What calibrated scores say of what is unknown.
 
     Its quantiles are those of the scores, so it has no density, and the share 1 / (n + 1) that n
     scores leave open lies at infinity, half on each side: `cdf` does not reach one, and one of
@@ -46,27 +47,21 @@ class ScoreLaw(ABC):
         sorted_scores: how far off the centre was when it could be seen, in scales.
     """
 
-    location: Row
     scale: Row
     sorted_scores: Scores
 
     def half_width(self, confidence_level: float) -> Row:
         """Half the width of the interval; infinite, with a warning, for want of scores."""
+        if confidence_level < SAME_LEVEL:
+            return np.zeros_like(self.scale)  # the median is the centre, on an infinite scale too
         score = conformal_quantile(self.sorted_scores, confidence_level)
         if score == math.inf:
             warnings.warn(
                 self._why_infinite(confidence_level),
                 UserWarning,
-                stacklevel=4,  # the line that asked a `Prediction` or an estimator, as a rule
+                stacklevel=5,  # the line that asked a `Prediction` or an estimator, as a rule
             )
         return _times(score, self.scale)
-
-    def quantile(self, probability: float) -> Row:
-        """The value below which the unknown lies with that probability."""
-        level = abs(2 * probability - 1)
-        if level < SAME_LEVEL:
-            return self.location
-        return self.location + math.copysign(1, probability - 0.5) * self.half_width(level)
 
     def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
         """The probability of lying at or below `value` (one number, or one for each row)."""
@@ -92,6 +87,10 @@ class ScoreLaw(ABC):
     def normal_mixture(self) -> NoReturn:
         """Refuses: scores are no mixture of normal laws."""
         self._refuse()
+
+    def take(self, rows: Int[np.ndarray, " some"]) -> "ScoreLaw":
+        """The law of the rows with these numbers, in this order; scores are of no row."""
+        return replace(self, location=self.location[rows], scale=self.scale[rows])
 
     @property
     def _curve(self) -> tuple[Scores, Scores]:

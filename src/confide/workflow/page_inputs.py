@@ -9,7 +9,6 @@ from jaxtyping import Bool, Float64, Int
 
 from confide.errors import nearest
 from confide.prediction import Prediction, checked_level
-from confide.uncertainty import LevelLaw
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,9 +88,9 @@ class PageInputs:
 
     @property
     def level(self) -> float:
-        """The level of both intervals."""
-        law = self.prediction.prediction_law
-        return law.confidence_level if isinstance(law, LevelLaw) else self.confidence_level
+        """The level of both intervals: the one asked for, or the nearest that there is."""
+        levels = self.prediction.prediction_law.levels or (self.confidence_level,)
+        return min(levels, key=lambda level: abs(level - self.confidence_level))
 
     @property
     def numbers(self) -> Int[np.ndarray, " row"]:

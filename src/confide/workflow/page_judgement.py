@@ -1,8 +1,8 @@
 """Accuracy and coverage on rows that a model has not seen, each with its standard error."""
 
 import warnings
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int
@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float64, Int
 from confide.errors import NoSuchIntervalError
 from confide.metrics import crps_of_normal_mixture, observed_coverage
 from confide.prediction import Prediction
-from confide.uncertainty import ConformalLaw, Law, LevelLaw, ScoreLaw
+from confide.uncertainty import Law
 from confide.workflow.accuracy import TOO_FAR, Score, accuracy_scores, mean_score
 from confide.workflow.page_inputs import CALIBRATED, NEW, TRAINED, PageInputs
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Row = Float64[np.ndarray, " row"]
 Rows = Bool[np.ndarray, " row"]
-AnyLaw: TypeAlias = Law | LevelLaw | ScoreLaw
 
 # Levels of the calibration curve: 5 %, 10 %, ..., 95 %.
 CURVE_LEVELS = tuple(round(0.05 * i, 2) for i in range(1, 20))
@@ -27,8 +26,6 @@ CURVE_LEVELS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)
 # Rows of which coverage is looked at: a standard error of 0.4 % and less.
 MOST_JUDGED = 20_000
-# Parts of laws that have an entry for each row.
-ROW_PARTS = ("location", "t_scale", "normal_scale", "half_width_at_level", "scale")
 # Rows of which the CRPS is worked out; it takes a thousand times as long as the other scores.
 MOST_CRPS_ROWS = 5000
 
@@ -80,7 +77,7 @@ def coverage_frame(inputs: PageInputs, levels: tuple[float, ...]) -> "pd.DataFra
     if raw is None or not prediction.is_calibrated("prediction"):
         parts = [_coverage(inputs, prediction, unseen, ONLY, levels)]
     else:
-        kept_back = isinstance(prediction.prediction_law, ConformalLaw)
+        kept_back = prediction.prediction_law.origin == "held_out"
         rows = unseen & inputs.has_status(NEW) if kept_back else unseen
         name = AFTER_CALIBRATION if kept_back else ON_TWINS
         parts = [
@@ -107,7 +104,7 @@ def verdict(coverage: float, level: float, standard_error: float) -> str:
 def only_calibrated_on(inputs: PageInputs) -> bool:
     """Whether accuracy can be judged, and the calibrated intervals cannot."""
     rows = unseen_rows(inputs)
-    calibrated = isinstance(inputs.prediction.prediction_law, ConformalLaw)
+    calibrated = inputs.prediction.prediction_law.origin == "held_out"
     return bool(calibrated and rows.any() and inputs.has_status(CALIBRATED)[rows].all())
 
 
@@ -118,9 +115,10 @@ def _coverage(
 
     columns = ["intervals", "level", "rows", "held", "coverage", "standard_error", "mean_width"]
     drawn = _some(rows, MOST_JUDGED)
-    intervals, answered = _intervals(_law_of(prediction.prediction_law, drawn), levels)
-    if not len(drawn) or not len(answered):
+    bounds = _intervals(prediction.prediction_law.take(drawn), levels)
+    if not len(drawn) or not bounds:
         return pd.DataFrame(columns=[*columns, "lower", "upper"])
+    intervals, answered = np.stack(list(bounds.values()), axis=-1), np.array(list(bounds))
     found = observed_coverage(inputs.observed[drawn], intervals, answered)
     variance = found.standard_error**2
     if name == AFTER_CALIBRATION and inputs.n_calibration_rows is not None:
@@ -140,28 +138,15 @@ def _coverage(
     )
 
 
-def _intervals(
-    law: AnyLaw, levels: tuple[float, ...]
-) -> tuple[Float64[np.ndarray, "row 2 level"], Float64[np.ndarray, " level"]]:
+def _intervals(law: Law, levels: tuple[float, ...]) -> dict[float, Float64[np.ndarray, "row 2"]]:
     """Prediction intervals at those of the levels that the law answers for."""
     found = {}
     with warnings.catch_warnings():  # the page says itself where they are infinite
         warnings.simplefilter("ignore", UserWarning)
         for level in levels:
-            try:
-                half_width = law.half_width(level)
-            except NoSuchIntervalError:  # a method of one level
-                continue
-            found[level] = np.stack([law.location - half_width, law.location + half_width], axis=1)
-    if not found:
-        return np.empty((len(law.location), 2, 0)), np.empty(0)
-    return np.stack(list(found.values()), axis=-1), np.array(list(found))
-
-
-def _law_of(law: AnyLaw, rows: Int[np.ndarray, " some"]) -> AnyLaw:
-    """The law of some rows."""
-    parts = {name: getattr(law, name)[rows] for name in ROW_PARTS if hasattr(law, name)}
-    return replace(law, **parts)
+            with suppress(NoSuchIntervalError):  # a method of few levels
+                found[level] = law.interval(level)
+    return found
 
 
 def _some(rows: Rows, most: int) -> Int[np.ndarray, " some"]:
@@ -175,10 +160,11 @@ def _some(rows: Rows, most: int) -> Int[np.ndarray, " some"]:
 def _crps(inputs: PageInputs, rows: Rows) -> Score | None:
     """That of the law before calibration, which changes intervals and gives no law."""
     law = (inputs.prediction.uncalibrated or inputs.prediction).prediction_law
-    if not isinstance(law, Law):
-        return None
     drawn = _some(rows, MOST_CRPS_ROWS)
-    mixture = cast("Law", _law_of(law, drawn)).normal_mixture()
+    try:
+        mixture = law.take(drawn).normal_mixture()
+    except NoSuchIntervalError:
+        return None
     if not (mixture.scales > 0).all():
         return None
     scores = crps_of_normal_mixture(inputs.observed[drawn], *mixture)

@@ -9,7 +9,6 @@ from confide.explanation import WORDS as SOURCES
 from confide.explanation import largest_words
 from confide.prediction import NOVEL
 from confide.report.tables import with_error
-from confide.uncertainty import ConformalLaw
 from confide.workflow.accuracy import Score, is_no_better_than_mean, is_worse_than_mean
 from confide.workflow.page_inputs import TRAINED
 from confide.workflow.page_judgement import (
@@ -243,7 +242,7 @@ def _what(rows: Rows) -> str:
     plural = bounds if inputs.n_rows == 1 else bounds.replace("Its", "A")
     text += f". {plural}{typically} {number(width, shape)} wide"
     if np.isinf(rows.width).any():
-        few = "rows" if isinstance(law, ConformalLaw) else "simulated errors"
+        few = "rows" if law.origin == "held_out" else "simulated errors"
         text += f" (without bound, because it was calibrated on too few {few} for that level)"
     confidence = rows.confidence_interval
     if confidence is None:
