@@ -11,8 +11,8 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 
-from confide.bootstrap import Keys, simulated_targets, train_ensemble
-from confide.methods.bootstrapped_deep_ensemble import Settings
+from confide.bootstrap import Bootstrap, Keys, simulated_targets
+from confide.learners import PAPER, Plan, networks
 from confide.methods.members import prepared
 from confide.plot.prediction import COLOURS
 from confide.randomness import key_from
@@ -21,17 +21,22 @@ from confide.randomness import key_from
 generator = np.random.default_rng(0)
 x = generator.uniform(-1.5, 1.5, (100, 1))
 y = np.sin(3 * x[:, 0]) + 0.3 * generator.normal(size=100)
-settings = Settings(n_members=2, max_epochs=400, retrain_fraction=0.3)
-learner, bootstrap = settings.learner(), settings.bootstrap
-(standardiser,), data, targets = prepared(x, y[None], settings.n_members, None)
-inputs = standardiser.inputs(x)
+bootstrap, n_members = Bootstrap(epochs=400, retrain_fraction=0.3), 2
+learner = networks(n_features=1, n_members=n_members, **PAPER)
+sets = prepared(x, y[None], sample_weight=None)
+data, targets = sets.data, sets.of_members(n_members)
 
 # %% Algorithm 1: train to the snapshot, train on, simulate targets, go back and train on those.
-keys = Keys.from_key(key_from(1), settings.n_members)
-snapshot = train_ensemble(keys, learner, data, targets, bootstrap.snapshot_epoch)
-members = learner.train(keys.training, snapshot, data, targets, bootstrap.repeated_epochs)
-new_targets = simulated_targets(keys.simulation, *learner.predict(members, inputs), 1)
-retrained = learner.train(keys.retraining, snapshot, data, new_targets, bootstrap.repeated_epochs)
+keys = Keys.from_key(key_from(1), n_members)
+before = Plan(bootstrap.epochs, done=0, epochs=bootstrap.snapshot_epoch)
+after = Plan(bootstrap.epochs, done=bootstrap.snapshot_epoch, epochs=bootstrap.repeated_epochs)
+snapshot = learner.train(
+    keys.training, learner.init(keys.initialisation, data), data, targets, before
+)
+members = learner.train(keys.training, snapshot, data, targets, after)
+outputs = learner.predict(members, data.inputs)
+new_targets = simulated_targets(keys.simulation, learner.likelihood, outputs, 1)
+retrained = learner.train(keys.retraining, snapshot, data, new_targets, after)
 
 # %% The loss on the line from one vector of weights (t = 0) to another (t = 1).
 
@@ -39,7 +44,8 @@ retrained = learner.train(keys.retraining, snapshot, data, new_targets, bootstra
 def losses(t, start, end, y):
     """Negative log-likelihood of the targets, without its constant, at each point of the line."""
     weights = ((1 - t)[:, None] * start + t[:, None] * end).astype(np.float32)
-    mean, variance = learner.predict(learner.state_from(weights), inputs)
+    outputs = learner.predict(learner.state_from(weights, n_features=1), data.inputs)
+    mean, variance = outputs[..., 0], outputs[..., 1]
     return np.mean(np.log(variance) / 2 + (y - mean) ** 2 / (2 * variance), axis=1)
 
 

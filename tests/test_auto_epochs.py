@@ -26,7 +26,7 @@ from confide import (
 from confide.bootstrap import Keys, train_ensemble
 from confide.errors import ModelFileError
 from confide.fingerprints import groups
-from confide.learners import TrainingData, TrainingDivergedError
+from confide.learners import Learner, Normal, TrainingData, TrainingDivergedError
 from confide.methods import bootstrapped_deep_ensemble, deep_ensemble, epochs
 from confide.methods.epochs import (
     CANDIDATES,
@@ -72,8 +72,10 @@ def few_candidates(monkeypatch):
     monkeypatch.setattr(epochs, "CANDIDATES", (2, 5, 20))
 
 
-class Scripted:
+class Scripted(Learner):
     """A learner whose members predict zero, with a variance that grows with the epochs."""
+
+    likelihood = Normal()
 
     def __init__(self, epochs_of_unit_variance, diverges_after=10**9):
         self.epochs_of_unit_variance = epochs_of_unit_variance
@@ -83,8 +85,12 @@ class Scripted:
         del data
         return np.zeros(len(keys))
 
-    def train(self, keys, state, data, targets, epochs, *, progress=None):
+    def steps_per_epoch(self, n_rows):
+        return -(-n_rows // 32)
+
+    def train(self, keys, state, data, targets, plan, *, progress=None):
         del keys, data, targets
+        epochs = plan.epochs
         if state[0] + epochs > self.diverges_after:
             raise TrainingDivergedError(0, 1, 1)
         if progress is not None:
@@ -93,23 +99,14 @@ class Scripted:
 
     def predict(self, state, X):
         variance = np.tile(state[:, None] / self.epochs_of_unit_variance, len(X))
-        return np.zeros_like(variance), variance
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ScriptedSettings(deep_ensemble.Settings):
-    scripted: Scripted
-
-    def learner(self, members_per_block=None):
-        del members_per_block
-        return self.scripted
+        return np.stack([np.zeros_like(variance), variance], axis=-1)
 
 
 def scripted_choice(learner, n_rows=100, **arguments):
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(n_rows, 1)), generator.normal(size=n_rows)
-    settings = ScriptedSettings(scripted=learner)
-    return choose_epochs(key_from(0), X, y, settings, **arguments)
+    settings = deep_ensemble.Settings()
+    return choose_epochs(key_from(0), X, y, deep_ensemble, settings, learner, **arguments)
 
 
 # The choice -------------------------------------------------------------------------------------
@@ -228,20 +225,22 @@ def test_every_row_is_held_out_once_and_not_trained_on_then():
 @pytest.mark.parametrize("method", [deep_ensemble, bootstrapped_deep_ensemble])
 def test_losses_are_the_likelihood_of_an_ensemble_that_saw_the_other_rows_alone(method, data):
     X, y = data[0][:60], data[1][:60]
-    settings = method.Settings(n_members=2, hidden_layer_sizes=(4,), learning_rate=0.05)
+    settings = method.Settings(n_members=2)
+    learner = method.learner(settings, 3, hidden_layer_sizes=(4,), learning_rate=0.05)
     fold = epochs._folds(np.random.default_rng(0), X, y, np.arange(len(y)), 2, None)[0]
     n_kept = fold.data.n_rows
     # What is held out is nan to the training: a single use of it would show.
     targets = fold.targets.copy()
     targets[:, n_kept:] = np.nan
     blind = fold._replace(targets=targets)
-    *_, loss = epochs._losses(key_from(1), [blind], [3, 10], settings, None)
+    *_, loss = epochs._losses(key_from(1), [blind], [3, 10], method, settings, learner, None)
 
     inputs = np.asarray(fold.data.X)[:n_kept]
     keys = Keys.from_key(split_on_host(key_from(1), 1)[0], 2)
     rows = TrainingData.from_rows(inputs)
-    state = train_ensemble(keys, settings.learner(), rows, fold.targets[:, :n_kept], 10)
-    mean, variance = (a.astype(float) for a in settings.learner().predict(state, fold.X_held_out))
+    state = train_ensemble(keys, learner, rows, fold.targets[:, :n_kept], 10)
+    outputs = learner.predict(state, fold.X_held_out).astype(float)
+    mean, variance = outputs[..., 0], outputs[..., 1]
     centre, noise = mean.mean(axis=0), variance.mean(axis=0)
     if method is deep_ensemble:
         scale = np.sqrt(noise + mean.var(axis=0))
@@ -284,7 +283,7 @@ def test_training_that_diverges_late_ends_the_search():
 def test_progress_ends_at_what_was_told(n_rows):
     told = []
     scripted_choice(Scripted(20), n_rows=n_rows, progress=told.append)
-    assert sum(told) == search_epochs(deep_ensemble.Settings(), n_rows)
+    assert sum(told) == search_epochs(deep_ensemble.Settings(), Scripted(20), n_rows)
     assert sum(told) == 5 * n_folds(n_rows) * 640
 
 
@@ -300,16 +299,17 @@ def test_the_search_compiles_nothing_that_the_fit_does_not(data, small_auto, com
 
 def test_long_tables_get_few_epochs_and_one_fold():
     settings = deep_ensemble.Settings()
-    assert candidates_for(settings, 1000)[-1] == 640
-    assert candidates_for(settings, 800_000)[-1] == 14  # of 25,000 steps each
-    assert candidates_for(settings, 10**9) == [2]
-    assert candidates_for(dataclasses.replace(settings, batch_size=1000), 800_000)[-1] == 453
+    learner, large = (deep_ensemble.learner(settings, 3, batch_size=n) for n in (32, 1000))
+    assert candidates_for(settings, learner, 1000)[-1] == 640
+    assert candidates_for(settings, learner, 800_000)[-1] == 14  # of 25,000 steps each
+    assert candidates_for(settings, learner, 10**9) == [2]
+    assert candidates_for(settings, large, 800_000)[-1] == 453
     assert n_folds(10**6) == 1
 
 
 def test_a_bootstrap_has_an_epoch_to_repeat():
     settings = bootstrapped_deep_ensemble.Settings(retrain_fraction=0.05)
-    smallest = candidates_for(settings, 100)[0]
+    smallest = candidates_for(settings, Scripted(20), 100)[0]
     assert smallest == 14  # 0.05 * 10 = 0.5 is rounded to none
     assert dataclasses.replace(settings, max_epochs=smallest).bootstrap.repeated_epochs == 1
 

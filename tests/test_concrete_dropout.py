@@ -11,23 +11,41 @@ from jax.flatten_util import ravel_pytree
 from scipy import stats
 
 from confide import ConcreteDropoutRegressor
-from confide.learners import unravel
-from confide.methods import concrete_dropout
-from confide.methods.concrete_dropout import (
-    AS_PUBLISHED,
+from confide.learners import as_key, jax_networks, opened, thinned
+from confide.learners.dropout import (
     INITIAL_RATE,
-    ConcreteDropoutLoss,
+    DropoutLikelihood,
+    DropoutNetwork,
     DroppedDense,
-    Settings,
-    thinned_networks,
 )
+from confide.methods import concrete_dropout
+from confide.methods.concrete_dropout import AS_PUBLISHED, Settings
+from confide.randomness import member_keys
 
 KEY = jax.random.key(11)
 
 
-def objective(weight_strength=0.0, entropy_strength=0.0):
+def network_of(weight_strength=0.0, entropy_strength=0.0, sizes=(5,)):
     strengths = (np.asarray(s, np.float32) for s in (weight_strength, entropy_strength))
-    return ConcreteDropoutLoss((5,), *strengths)
+    return DropoutNetwork(sizes, *strengths)
+
+
+def learner_of(settings, **training):
+    return concrete_dropout.learner(settings, 3, hidden_layer_sizes=(8,), **training)
+
+
+def module_of(learner, parameters):
+    of = opened(learner.network, 3)
+    return of.module(jnp.asarray(parameters), of.fixed)
+
+
+def passes_of(fitted):
+    keys = member_keys(as_key(fitted.pass_key), fitted.settings.n_passes)
+    return thinned(fitted.learner.for_many(), fitted.members, keys, 3)
+
+
+def loss(network, key, X, y, weight):
+    return DropoutLikelihood().loss(network_of().raw(network, X, key), y, weight)
 
 
 def layer(rate: float) -> DroppedDense:
@@ -36,14 +54,15 @@ def layer(rate: float) -> DroppedDense:
 
 
 def trained_rates(data, **changes) -> np.ndarray:
-    settings = Settings(**{"hidden_layer_sizes": (8,), "max_epochs": 60, **changes})
-    (fitted,) = concrete_dropout.fit([KEY], data[0], data[1][None], settings)
-    network = unravel(settings.objective, 3)(jnp.asarray(fitted.members.parameters[0]))
+    settings = Settings(**{"max_epochs": 60, **changes})
+    learner = learner_of(settings)
+    (fitted,) = concrete_dropout.fit([KEY], data[0], data[1][None], settings, learner)
+    network = module_of(learner, fitted.members.parameters[0])
     return np.array([float(each.rate) for each in network.layers])
 
 
 def test_rates_start_where_the_inventors_start_them():
-    network = objective().network(KEY, 3)
+    network = network_of().init(KEY, 3)
     assert [float(each.rate) for each in network.layers] == pytest.approx([INITIAL_RATE] * 3)
 
 
@@ -60,19 +79,19 @@ def test_masks_follow_the_concrete_law(rate):
 
 
 def test_penalty_has_the_inventors_form():
-    network = objective().network(KEY, 3)
+    network = network_of().init(KEY, 3)
     network = eqx.tree_at(lambda n: n.hidden[0].rate_logit, network, jnp.log(0.3 / 0.7))
     expected = 0.0
     for each, p, n_inputs in zip(network.layers, [0.3, 0.1, 0.1], [3, 5, 5], strict=True):
         kernel = float(jnp.sum(each.weight**2))
         entropy = -(p * np.log(p) + (1 - p) * np.log(1 - p))
         expected += 0.5 * kernel / (1 - p) - 2.0 * n_inputs * entropy
-    penalty = objective(0.5, 2.0).penalty(network, jnp.int32(40))
+    penalty = network_of(0.5, 2.0).penalty(network, jnp.int32(40))
     np.testing.assert_allclose(penalty, expected / 40, rtol=1e-5)
 
 
 def test_loss_is_twice_the_negative_log_likelihood_without_dropout():
-    network = objective().network(KEY, 3)
+    network = network_of().init(KEY, 3)
     network = eqx.tree_at(
         lambda n: [each.rate_logit for each in n.layers], network, [jnp.float32(-30.0)] * 3
     )
@@ -82,58 +101,49 @@ def test_loss_is_twice_the_negative_log_likelihood_without_dropout():
     mean, log_variance = network(X)
     each = -2 * stats.norm.logpdf(y, mean, np.exp(log_variance / 2)) - np.log(2 * np.pi)
     expected = np.sum(weight * each) / 5
-    np.testing.assert_allclose(objective().loss(network, KEY, X, y, weight), expected, rtol=1e-5)
+    np.testing.assert_allclose(loss(network, KEY, X, y, weight), expected, rtol=1e-5)
 
 
 def test_every_row_and_step_has_masks_of_its_own():
-    network = objective().network(KEY, 3)
+    network = network_of().init(KEY, 3)
     X, y = jnp.ones((3, 8)), jnp.zeros(8)
     one_row = jnp.zeros(8).at[0].set(1.0)
     other_row = jnp.zeros(8).at[1].set(1.0)
-    first, second = (objective().loss(network, KEY, X, y, w) for w in (one_row, other_row))
-    later = objective().loss(network, jax.random.key(12), X, y, one_row)
+    first, second = (loss(network, KEY, X, y, w) for w in (one_row, other_row))
+    later = loss(network, jax.random.key(12), X, y, one_row)
     assert len({float(first), float(second), float(later)}) == 3
 
 
 def test_the_penalty_reaches_the_rates(data):
     """A huge entropy term drives every rate to one half; without it they follow the likelihood."""
     free = trained_rates(data, regulariser="none")
-    settings = Settings(hidden_layer_sizes=(8,), max_epochs=200, learning_rate=0.02)
-    huge = dataclasses.replace(settings.objective, entropy_strength=np.asarray(1e5, np.float32))
-
-    class Strong(Settings):
-        @property
-        def objective(self):
-            return huge
-
-    strong = Strong(**{f.name: getattr(settings, f.name) for f in dataclasses.fields(settings)})
-    (fitted,) = concrete_dropout.fit([KEY], data[0], data[1][None], strong)
-    network = unravel(huge, 3)(jnp.asarray(fitted.members.parameters[0]))
+    settings, huge = Settings(max_epochs=200), network_of(1e-8, 1e5, sizes=(8,))
+    learner = jax_networks(huge, DropoutLikelihood(), 1, learning_rate=0.02)
+    (fitted,) = concrete_dropout.fit([KEY], data[0], data[1][None], settings, learner)
+    network = module_of(learner, fitted.members.parameters[0])
     forced = np.array([float(each.rate) for each in network.layers])
     np.testing.assert_allclose(forced, 0.5, atol=0.02)
     assert np.all(free < 0.2)
 
 
 def test_as_published_has_no_penalty():
-    published = Settings(**AS_PUBLISHED).objective
+    published = learner_of(Settings(**AS_PUBLISHED)).network
     assert (float(published.weight_strength), float(published.entropy_strength)) == (0, 0)
-    described = Settings().objective
+    described = learner_of(Settings()).network
     assert float(described.weight_strength) == pytest.approx(1e-8)
     assert float(described.entropy_strength) == 2
 
 
 @pytest.fixture(scope="module")
 def fitted(data):
-    settings = Settings(hidden_layer_sizes=(8,), max_epochs=60, n_passes=50)
-    return concrete_dropout.fit([KEY], data[0], data[1][None], settings)[0]
+    settings = Settings(max_epochs=60, n_passes=50)
+    return concrete_dropout.fit([KEY], data[0], data[1][None], settings, learner_of(settings))[0]
 
 
 def test_a_pass_is_the_network_with_its_inputs_masked(fitted, data):
     """Thinned weights against masks on the inputs of each layer."""
-    settings = fitted.settings
-    as_network = unravel(settings.objective, 3)
-    network = as_network(jnp.asarray(fitted.members.parameters[0]))
-    thin = as_network(jnp.asarray(thinned_networks(fitted, 3)[7]))
+    network = module_of(fitted.learner, fitted.members.parameters[0])
+    thin = module_of(fitted.learner, passes_of(fitted).parameters[7])
     masks = [t.weight[0] / w.weight[0] for t, w in zip(thin.layers, network.layers, strict=True)]
     X = jnp.asarray(fitted.standardiser.inputs(data[0])).T
     expected = network(X, [mask[:, None] for mask in masks])
@@ -148,17 +158,16 @@ def test_a_pass_is_the_network_with_its_inputs_masked(fitted, data):
 def test_thinned_weights_are_right_on_average(fitted):
     """Masks are scaled to mean one; a little less than that, for they are relaxed."""
     settings = dataclasses.replace(fitted.settings, n_passes=2000)
-    network = unravel(settings.objective, 3)(jnp.asarray(fitted.members.parameters[0]))
+    network = module_of(fitted.learner, fitted.members.parameters[0])
     logits = [jnp.log(0.3 / 0.7)] * 3
     dropping = eqx.tree_at(lambda n: [each.rate_logit for each in n.layers], network, logits)
     parameters = ravel_pytree(dropping)[0][None]
     changed = dataclasses.replace(
         fitted, settings=settings, members=fitted.members._replace(parameters=parameters)
     )
-    passes = thinned_networks(changed, 3)
+    passes = passes_of(changed).parameters
     assert len(np.unique(passes, axis=0)) == 2000
-    as_network = unravel(settings.objective, 3)
-    thin = jax.vmap(as_network)(jnp.asarray(passes))
+    thin = jax.vmap(lambda weights: module_of(fitted.learner, weights))(jnp.asarray(passes))
     for layer_of_passes, layer in zip(thin.layers, network.layers, strict=True):
         masks = np.asarray(layer_of_passes.weight / layer.weight)
         # A mask is 0 or 1 / 0.7 or, seldom, between: its variance is 0.3 / 0.7 or a little less.
@@ -169,18 +178,18 @@ def test_thinned_weights_are_right_on_average(fitted):
 
 
 def test_outputs_are_mean_and_variance(fitted):
-    network = unravel(fitted.settings.objective, 3)(jnp.asarray(fitted.members.parameters[0]))
+    network = module_of(fitted.learner, fitted.members.parameters[0])
     X = jnp.ones((3, 2))
     mean, log_variance = network(X)
-    found_mean, variance = fitted.settings.objective.outputs(network, X)
+    found_mean, variance = DropoutLikelihood().outputs(network_of().raw(network, X, None))
     np.testing.assert_array_equal(found_mean, mean)
     np.testing.assert_allclose(variance, np.exp(log_variance), rtol=1e-6)
 
 
 def test_variances_are_those_of_the_passes(fitted, data):
-    learner = fitted.settings.learner(8)
-    passes = learner.state_from(thinned_networks(fitted, 3))
-    means, variances = learner.predict(passes, fitted.standardiser.inputs(data[0]))
+    inputs = fitted.standardiser.inputs(data[0])
+    outputs = fitted.learner.for_many().predict(passes_of(fitted), inputs)
+    means, variances = outputs[..., 0], outputs[..., 1]
     scale = fitted.standardiser.y_scale
     prediction = concrete_dropout.predict(fitted, data[0])
     np.testing.assert_allclose(

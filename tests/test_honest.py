@@ -14,6 +14,7 @@ import confide
 from confide.errors import HonestyWarning, NoSuchIntervalError, TwinError
 from confide.estimators import ESTIMATORS
 from confide.honest import ConfidenceCalibration
+from confide.learners import Learner
 from confide.prediction import Prediction
 from confide.randomness import key_from
 from confide.simulate import Truth
@@ -35,6 +36,27 @@ class LinearTruth(Truth):
         return np.full(len(X), NOISE)
 
 
+class NoLearner(Learner):
+    """Least squares need none."""
+
+    def init(self, keys, data):
+        raise NotImplementedError
+
+    def train(self, keys, state, data, targets, plan, *, progress=None):
+        raise NotImplementedError
+
+    def predict(self, state, X):
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class LeastSquaresFit:
+    settings: object
+    learner: object
+    slopes: np.ndarray
+    inverse: np.ndarray
+
+
 def least_squares(*, claims=1.0, bias=0.0):
     """A method with the doors of the others: its standard error is exact, but for a factor.
 
@@ -43,12 +65,9 @@ def least_squares(*, claims=1.0, bias=0.0):
         bias: what it adds to every prediction, in true standard errors.
     """
 
-    def fit(_keys, X, targets, settings, **_):
+    def fit(_keys, X, targets, settings, learner, **_):
         inverse = np.linalg.inv(X.T @ X)
-        return [
-            SimpleNamespace(settings=settings, slopes=inverse @ X.T @ y, inverse=inverse)
-            for y in targets
-        ]
+        return [LeastSquaresFit(settings, learner, inverse @ X.T @ y, inverse) for y in targets]
 
     def predict(fitted, X):
         error = NOISE * np.sqrt(np.einsum("ij,jk,ik->i", X, fitted.inverse, X))
@@ -65,14 +84,14 @@ def least_squares(*, claims=1.0, bias=0.0):
             n_members=2,
         )
 
-    return SimpleNamespace(fit=fit, predict=predict, member_epochs=lambda _: 1)
+    return SimpleNamespace(fit=fit, predict=predict, member_epochs=lambda *_: 1)
 
 
 def on_linear_data(method, seed=0, n_simulations=100, **how):
     """A calibration with the truth itself, and the fit that it calibrates."""
     X = np.random.default_rng(99).normal(size=(30, 3))
     y = LinearTruth().draw(key_from(seed), X)
-    (fitted,) = method.fit([None], X, y[None], SimpleNamespace(n_networks=1))
+    (fitted,) = method.fit([None], X, y[None], SimpleNamespace(n_networks=1), NoLearner())
     calibration = ConfidenceCalibration.on_twins(
         key_from(seed + 10_000),
         method,
@@ -346,7 +365,7 @@ def test_what_a_file_says_is_checked(honest, change, message):
     said, arrays = honest.confidence_calibration_.to_file(honest.method)
     change(said, arrays)
     with pytest.raises(ValueError, match=message):
-        ConfidenceCalibration.from_file(said, arrays, honest.method, honest.fitted_.settings, 3)
+        ConfidenceCalibration.from_file(said, arrays, honest.method, honest.fitted_, 3)
 
 
 # What it tells of itself.

@@ -50,10 +50,11 @@ def test_rows_are_the_same_for_inputs_and_targets(monkeypatch, data, small):
 
 @pytest.mark.parametrize(("spread", "divisor"), [("sample", 4), ("population", 5)])
 def test_spread_has_the_divisor_that_was_asked_for(data, spread, divisor):
-    settings = naive_bootstrap.Settings(hidden_layer_sizes=(4,), max_epochs=3, spread=spread)
-    (fitted,) = naive_bootstrap.fit([jax.random.key(0)], data[0], data[1][None], settings)
+    settings = naive_bootstrap.Settings(max_epochs=3, spread=spread)
+    learner = naive_bootstrap.learner(settings, 3, hidden_layer_sizes=(4,))
+    (fitted,) = naive_bootstrap.fit([jax.random.key(0)], data[0], data[1][None], settings, learner)
     prediction = naive_bootstrap.predict(fitted, data[0])
-    means, _ = settings.learner().predict(fitted.members, fitted.standardiser.inputs(data[0]))
+    means = learner.predict(fitted.members, fitted.standardiser.inputs(data[0]))[..., 0]
     squares = ((means - means.mean(axis=0, dtype=np.float64)) ** 2).sum(axis=0)
     expected = fitted.standardiser.y_scale**2 * squares / divisor
     np.testing.assert_allclose(prediction.epistemic_variance, expected, rtol=1e-5)

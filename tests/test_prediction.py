@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from confide import NoSuchIntervalError
-from confide.bootstrap import BootstrappedEnsemble
-from confide.learners import MemberState
+from confide.learners import Learner, Normal
 from confide.methods import bootstrapped_deep_ensemble, deep_ensemble
 from confide.standardise import Standardiser
 
@@ -34,27 +33,24 @@ levels = st.floats(0.01, 0.99)
 kinds = st.sampled_from(["confidence", "prediction"])
 
 
-class Reciting:
+class Reciting(Learner):
     """A learner whose members know their outputs by heart; an input is the number of its row."""
 
+    likelihood = Normal()
+
+    def init(self, keys, data):
+        raise NotImplementedError
+
+    def train(self, keys, state, data, targets, plan, *, progress=None):
+        raise NotImplementedError
+
     def predict(self, state, X):
-        rows = X[:, 0].astype(int)
-        return state.parameters[:, rows], state.optimiser[:, rows]
-
-
-class BootstrappedSettings(bootstrapped_deep_ensemble.Settings):
-    def learner(self) -> Reciting:
-        return Reciting()
-
-
-class DeepSettings(deep_ensemble.Settings):
-    def learner(self) -> Reciting:
-        return Reciting()
+        return state[:, X[:, 0].astype(int)]
 
 
 def reciting(means, variances):
     """The state of members with these outputs."""
-    return MemberState(means, variances, epoch=None, loss=None, failed_step=None)
+    return np.stack([means, variances], axis=-1)
 
 
 def standardiser(y_mean=0.0, y_scale=1.0):
@@ -73,24 +69,28 @@ class Outputs:
         n_retrains, n_members, n_rows = self.retrained.shape
         n_retrained = n_retrains * n_members
         retrained = self.retrained.reshape(n_retrained, n_rows)
-        ensemble = BootstrappedEnsemble(
+        fitted = bootstrapped_deep_ensemble.Fitted(
+            bootstrapped_deep_ensemble.Settings(n_members=n_members, n_retrains=n_retrains),
+            Reciting(),
+            standardiser(**units),
             members=reciting(self.means, self.variances),
+            noise=None,
             retrained=reciting(
                 (retrained - retrained_location) / retrained_scale, np.ones_like(retrained)
             ),
             location=np.full(n_retrained, retrained_location),
             scale=np.full(n_retrained, retrained_scale),
         )
-        of_method = BootstrappedSettings(n_members=n_members, n_retrains=n_retrains)
-        fitted = bootstrapped_deep_ensemble.Fitted(of_method, standardiser(**units), ensemble)
         return bootstrapped_deep_ensemble.predict(fitted, np.arange(float(n_rows))[:, None])
 
     def deep(self, **units):
         n_members, n_rows = self.means.shape
         fitted = deep_ensemble.Fitted(
-            DeepSettings(n_members=n_members),
+            deep_ensemble.Settings(n_members=n_members),
+            Reciting(),
             standardiser(**units),
             reciting(self.means, self.variances),
+            noise=None,
         )
         return deep_ensemble.predict(fitted, np.arange(float(n_rows))[:, None])
 

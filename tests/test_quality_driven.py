@@ -1,5 +1,7 @@
 """Quality-driven ensembles: the loss by hand, the aggregation, one level and no other."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,26 +10,31 @@ from scipy import special, stats
 
 from confide import NoSuchIntervalError, QualityDrivenEnsembleRegressor
 from confide.methods import quality_driven_ensemble as qde
-from confide.methods.quality_driven_ensemble import AS_PUBLISHED, QualityDrivenLoss, Settings
+from confide.methods.quality_driven_ensemble import (
+    AS_PUBLISHED,
+    BoundsNetwork,
+    QualityDrivenLoss,
+    Settings,
+)
 
 KEY = jax.random.key(3)
 
 pytestmark = pytest.mark.usefixtures("without_type_checker")
 
 
-class Bounds:
-    """A network that knows its bounds by heart."""
-
-    def __init__(self, lower, upper):
-        self.bounds = jnp.array(lower), jnp.array(upper)
-
-    def __call__(self, X):
-        return self.bounds
+def bounds(lower, upper):
+    """What a network says that knows its bounds by heart."""
+    return jnp.array([upper, lower])
 
 
 def loss(captured_width="hard", level=0.9, penalty=4.0, softening=10.0):
-    values = (np.asarray(v, np.float32) for v in (level, penalty, softening, 3.0))
-    return QualityDrivenLoss((4,), captured_width, *values)
+    values = (np.asarray(v, np.float32) for v in (level, penalty, softening))
+    return QualityDrivenLoss(captured_width, *values)
+
+
+def fit(data, settings):
+    learner = qde.learner(settings, 3, hidden_layer_sizes=(4,))
+    return qde.fit([KEY], data[0], data[1][None], settings, learner)[0]
 
 
 Y = np.array([0.0, 1.0, 2.0, 5.0])
@@ -44,23 +51,21 @@ def test_loss_by_hand(captured_width):
     }[captured_width]
     shortfall = 0.9 - SOFT.mean()
     expected = width + 4.0 * np.sqrt(4) * shortfall**2
-    got = loss(captured_width).loss(
-        Bounds(LOWER, UPPER), KEY, jnp.zeros((1, 4)), jnp.array(Y), jnp.ones(4)
-    )
+    got = loss(captured_width).loss(bounds(LOWER, UPPER), jnp.array(Y), jnp.ones(4))
     np.testing.assert_allclose(got, expected, rtol=1e-5)
 
 
 def test_no_penalty_where_enough_is_captured():
-    wide = Bounds(Y - 1.5, Y + 1.5)
-    got = loss().loss(wide, KEY, jnp.zeros((1, 4)), jnp.array(Y), jnp.ones(4))
+    wide = bounds(Y - 1.5, Y + 1.5)
+    got = loss().loss(wide, jnp.array(Y), jnp.ones(4))
     np.testing.assert_allclose(got, 3.0 * 4 / 4.001, rtol=1e-6)
 
 
 def test_padding_is_not_counted():
-    network = Bounds([*LOWER, -9.0], [*UPPER, 9.0])
+    network = bounds([*LOWER, -9.0], [*UPPER, 9.0])
     weight = jnp.array([1.0, 1.0, 1.0, 1.0, 0.0])
-    padded = loss().loss(network, KEY, jnp.zeros((1, 5)), jnp.array([*Y, 0.0]), weight)
-    plain = loss().loss(Bounds(LOWER, UPPER), KEY, jnp.zeros((1, 4)), jnp.array(Y), jnp.ones(4))
+    padded = loss().loss(network, jnp.array([*Y, 0.0]), weight)
+    plain = loss().loss(bounds(LOWER, UPPER), jnp.array(Y), jnp.ones(4))
     np.testing.assert_allclose(padded, plain, rtol=1e-6)
 
 
@@ -69,25 +74,25 @@ def test_weights_count_in_share_and_width():
     weight = np.array([3.0, 1.0, 0.5, 1.5])
     share = (weight * SOFT).sum() / weight.sum()
     expected = (3 * 2 + 1 * 2) / (4 + 0.001) + 4.0 * np.sqrt(4) * (0.9 - share) ** 2
-    got = loss().loss(Bounds(LOWER, UPPER), KEY, jnp.zeros((1, 4)), jnp.array(Y), jnp.array(weight))
+    got = loss().loss(bounds(LOWER, UPPER), jnp.array(Y), jnp.array(weight))
     np.testing.assert_allclose(got, expected, rtol=1e-5)
 
 
 def test_bounds_start_apart():
-    network = loss().network(KEY, 3)
-    lower, upper = network(jnp.zeros((3, 2)))
+    network = BoundsNetwork((4,), np.asarray(3.0, np.float32))
+    raw = network.raw(network.init(KEY, 3), jnp.zeros((3, 2)), None)
+    lower, upper = loss().outputs(raw)
     np.testing.assert_allclose(lower, -3.0)
     np.testing.assert_allclose(upper, 3.0)
 
 
 @pytest.mark.parametrize(("spread", "ddof"), [("sample", 1), ("population", 0)])
 def test_bounds_are_moved_outwards_by_the_members_spread(data, spread, ddof):
-    settings = Settings(
-        hidden_layer_sizes=(4,), max_epochs=5, n_members=3, confidence_level=0.8, spread=spread
-    )
-    (fitted,) = qde.fit([KEY], data[0], data[1][None], settings)
+    settings = Settings(max_epochs=5, n_members=3, confidence_level=0.8, spread=spread)
+    fitted = fit(data, settings)
     s = fitted.standardiser
-    lower, upper = settings.learner().predict(fitted.members, s.inputs(data[0]))
+    outputs = fitted.learner.predict(fitted.members, s.inputs(data[0]))
+    lower, upper = outputs[..., 0], outputs[..., 1]
     z = stats.norm.ppf(0.9)
     expected = [
         s.y_mean + s.y_scale * (bound.mean(axis=0) + side * z * bound.std(axis=0, ddof=ddof))
@@ -98,12 +103,11 @@ def test_bounds_are_moved_outwards_by_the_members_spread(data, spread, ddof):
 
 
 def test_crossed_bounds_give_width_zero(data):
-    settings = Settings(hidden_layer_sizes=(4,), max_epochs=1, n_members=2, initial_bound=0.0)
-    (fitted,) = qde.fit([KEY], data[0], data[1][None], settings)
+    fitted = fit(data, Settings(max_epochs=1, n_members=2, initial_bound=0.0))
     swapped = fitted.members.parameters.copy()
     swapped[:] = swapped[0]  # no spread between members
     swapped[:, -2:] = [-50.0, 50.0]  # the biases of upper and lower bound
-    crossed = qde.Fitted(settings, fitted.standardiser, fitted.members._replace(parameters=swapped))
+    crossed = dataclasses.replace(fitted, members=fitted.members._replace(parameters=swapped))
     interval = qde.predict(crossed, data[0]).prediction_interval(0.95)
     np.testing.assert_allclose(np.diff(interval), 0.0, atol=1e-9)
 

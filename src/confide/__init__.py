@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from confide.estimators import (
         BootstrappedDeepEnsembleRegressor,
+        BootstrappedEnsembleRegressor,
         ConcreteDropoutRegressor,
         DeepEnsembleRegressor,
         NaiveBootstrapRegressor,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BootstrappedDeepEnsembleRegressor",
+    "BootstrappedEnsembleRegressor",
     "ConcreteDropoutRegressor",
     "CoverageReport",
     "DeepEnsembleRegressor",
@@ -63,6 +65,7 @@ _HOMES = {
     ],
     "estimators": [
         "BootstrappedDeepEnsembleRegressor",
+        "BootstrappedEnsembleRegressor",
         "ConcreteDropoutRegressor",
         "DeepEnsembleRegressor",
         "NaiveBootstrapRegressor",

@@ -1,7 +1,9 @@
 """Arguments that several commands share, and what their values are checked for before any work."""
 
 import contextlib
+import importlib
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,12 +50,44 @@ class ColumnName(click.ParamType):  # type: ignore[type-arg]
         return []
 
 
+class Factory(click.ParamType):  # type: ignore[type-arg]
+    """A function of the user's own, as package.module:name; it is imported when it is needed."""
+
+    name = "package.module:make"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Callable[..., Any]:
+        """The function, from a module on Python's path or in the working folder."""
+        module_name, _, name = str(value).partition(":")
+        if not (module_name and name):
+            self.fail(f"{value!r} must be package.module:make.", param, ctx)
+        # As `python -m` has it: a file in the working folder is a module.
+        folder, path = str(Path.cwd()), sys.path
+        sys.path = [folder, *path] if folder not in path else path
+        try:
+            found: Any = importlib.import_module(module_name)
+            for part in name.split("."):
+                found = getattr(found, part)
+        except (ImportError, AttributeError) as error:
+            self.fail(f"{value!r} cannot be imported: {error}.", param, ctx)
+        if not callable(found):
+            self.fail(f"{value!r} is no function.", param, ctx)
+        return found
+
+
 table_argument = click.argument("file", type=TablePath())
 model_argument = click.argument(
     "model", type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 target_option = click.option(
     "-t", "--target", type=ColumnName(), required=True, help="The column to predict."
+)
+network_option = click.option(
+    "--network",
+    type=Factory(),
+    default=None,
+    help="A function that makes a network of your own, where the model has one.",
 )
 level_option = click.option(
     "--level",

@@ -1,12 +1,14 @@
 """`confide fit`: from a table to a model."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from confide.cli.arguments import (
+    Factory,
     exclude_option,
     force_option,
     json_option,
@@ -22,6 +24,11 @@ from confide.cli.messages import messages, refusals
 from confide.cli.session import starting, stop_if_asked
 from confide.errors import TargetError, TwinError
 
+if TYPE_CHECKING:
+    from confide.estimators import EnsembleRegressor
+
+# The default of `BootstrappedEnsembleRegressor`; a test keeps them equal.
+ROUNDS = 200
 # Those of `confide.honest`, which takes long to load; a test keeps them equal.
 FEWEST_SIMULATIONS, SIMULATIONS = 10, 20
 
@@ -46,6 +53,8 @@ Examples:
   confide fit houses.csv --target price
   confide fit houses.parquet --target price -o houses.confide --exclude id,url
   confide fit houses.csv --target price --honest
+  confide fit houses.csv --target price --learner xgboost
+  confide fit houses.csv --target price --network mynetworks:make --epochs 80
   zcat houses.csv.gz | confide fit - --target price --members 20"""
 )
 @table_argument
@@ -60,19 +69,33 @@ Examples:
     help="Share of the rows to keep from training, to judge and calibrate with.",
 )
 @click.option(
+    "--learner",
+    type=click.Choice(["network", "xgboost", "lightgbm"]),
+    default="network",
+    show_default=True,
+    help="What to train: networks, or boosted trees (pip install 'confide[boosting]').",
+)
+@click.option(
+    "--network",
+    type=Factory(),
+    default=None,
+    help="A network of your own: make(key, n_features) returns an Equinox or Flax NNX module, "
+    "make(n_features) a PyTorch module.",
+)
+@click.option(
     "--members",
     default=5,
     show_default=True,
     type=click.IntRange(min=2),
-    help="Networks to train; with more of them, confidence intervals narrow and fits take longer.",
+    help="Members to train; with more of them, confidence intervals narrow and fits take longer.",
 )
 @click.option(
     "--epochs",
     type=Epochs(),
-    default="auto",
-    show_default=True,
-    help="Passes over the data. auto chooses for the best predictions; with 80, as in the paper, "
-    "confidence intervals cover better.",
+    default=None,
+    help="Passes over the data, or rounds of boosting. auto chooses for the best predictions; with "
+    "80, as in the paper, confidence intervals cover better.  [default: auto; boosted trees: "
+    f"{ROUNDS}]",
 )
 @click.option(
     "--honest",
@@ -98,15 +121,17 @@ def fit(
     output: Path,
     exclude: list[str],
     hold_out: float,
+    learner: str,
+    network: Callable[..., Any] | None,
     members: int,
-    epochs: int | Literal["auto"],
+    epochs: int | Literal["auto"] | None,
     honest: bool,
     simulations: int | None,
     seed: int,
     as_json: bool,
     force: bool,
 ) -> None:
-    """Fit a bootstrapped deep ensemble to the table in FILE.
+    """Fit a bootstrapped ensemble of networks, or of boosted trees, to the table in FILE.
 
     Numbers, categories, dates, yes or no, and missing values are taken as they are. A share of the
     rows is kept from training: the accuracy that is told is that on rows which the networks have
@@ -115,18 +140,18 @@ def fit(
     """
     if simulations is not None and not honest:
         raise click.UsageError("--simulations is for --honest: add it, or leave both out.")
+    _refuse_learner(learner, network, epochs)
     refuse_name(output, file)
     with messages(), refusals(TargetError), refusals(TwinError):
         source = table_with_target(file, target)
         # Last of what is told at once: --force is no answer to a misspelt target.
         refuse_overwriting(output, force)
         with starting():
-            from confide import BootstrappedDeepEnsembleRegressor
             from confide.workflow import fit_table, without_columns
 
         table = without_columns(source.read(), exclude)
-        estimator = BootstrappedDeepEnsembleRegressor(
-            n_members=members, max_epochs=epochs, random_state=seed, verbose=True
+        estimator = _estimator(
+            learner, network, epochs, n_members=members, random_state=seed, verbose=True
         )
         fitted = fit_table(
             table,
@@ -151,3 +176,31 @@ def fit(
             click.echo(output)
         if file != "-":
             click.echo(f"Next: confide report {output} {file}", err=True)
+
+
+def _refuse_learner(
+    learner: str, network: Callable[..., Any] | None, epochs: int | Literal["auto"] | None
+) -> None:
+    """What cannot be meant together is told before anything is read."""
+    if learner == "network":
+        return
+    if network is not None:
+        raise click.UsageError(f"--network is for networks: leave out --learner {learner}.")
+    if epochs == "auto":
+        raise click.UsageError(f"--epochs auto is for networks: pass a number for {learner}.")
+
+
+def _estimator(
+    learner: str,
+    network: Callable[..., Any] | None,
+    epochs: int | Literal["auto"] | None,
+    **how: Any,
+) -> "EnsembleRegressor":
+    from confide import BootstrappedDeepEnsembleRegressor, BootstrappedEnsembleRegressor
+
+    if learner != "network":
+        rounds = ROUNDS if epochs is None else int(epochs)
+        return BootstrappedEnsembleRegressor(learner=learner, max_epochs=rounds, **how)
+    return BootstrappedDeepEnsembleRegressor(
+        network="paper" if network is None else network, max_epochs=epochs or "auto", **how
+    )

@@ -1,11 +1,13 @@
 """`confide inspect`: what a model file holds."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
-from confide.cli.arguments import json_option, model_argument
+from confide.cli.arguments import json_option, model_argument, network_option
 from confide.cli.messages import messages
 
 
@@ -16,8 +18,9 @@ Examples:
   confide inspect model.confide --json"""
 )
 @model_argument
+@network_option
 @json_option
-def inspect(model: Path, as_json: bool) -> None:
+def inspect(model: Path, network: Callable[..., Any] | None, as_json: bool) -> None:
     """Say what MODEL predicts, from which columns, and how it was made.
 
     The file is data alone: opening one from a stranger is safe.
@@ -26,7 +29,7 @@ def inspect(model: Path, as_json: bool) -> None:
         from confide import load
         from confide.workflow import described
 
-        description = described(load(model))
+        description = described(load(model, network=network))
         if as_json:
             click.echo(json.dumps(description.to_json(), indent=2, ensure_ascii=False))
         else:

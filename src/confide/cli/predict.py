@@ -1,6 +1,8 @@
 """`confide predict`: from a model and a table to predictions."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -8,6 +10,7 @@ from confide.cli.arguments import (
     force_option,
     level_option,
     model_argument,
+    network_option,
     output_option,
     refuse_output,
     table_argument,
@@ -31,6 +34,7 @@ Examples:
     None, "Where to write; the ending chooses CSV, TSV, Parquet or Arrow. Else standard output."
 )
 @level_option
+@network_option
 @click.option(
     "--keep", default="", help="Columns to repeat before the predictions, as id,street; or all."
 )
@@ -41,6 +45,7 @@ def predict(
     file: str | Path,
     output: Path | None,
     level: float,
+    network: Callable[..., Any] | None,
     keep: str,
     as_json: bool,
     force: bool,
@@ -73,7 +78,7 @@ def predict(
                 refuse_missing_columns,
             )
 
-        fitted, source, notes = load(model), TableFile(file), Notes()
+        fitted, source, notes = load(model, network=network), TableFile(file), Notes()
         names = source.schema.names
         refuse_missing_columns(fitted, names)
         kept = kept_columns(keep, names)

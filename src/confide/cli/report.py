@@ -1,7 +1,9 @@
 """`confide report`: from a model and a table to a page."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,6 +12,7 @@ from confide.cli.arguments import (
     json_option,
     level_option,
     model_argument,
+    network_option,
     output_option,
     refuse_output,
     table_argument,
@@ -28,10 +31,17 @@ Examples:
 @table_argument
 @output_option("report.html", "Where to write the page.")
 @level_option
+@network_option
 @json_option
 @force_option
 def report(
-    model: Path, file: str | Path, output: Path, level: float, as_json: bool, force: bool
+    model: Path,
+    file: str | Path,
+    output: Path,
+    level: float,
+    network: Callable[..., Any] | None,
+    as_json: bool,
+    force: bool,
 ) -> None:
     """Make a page of what MODEL says about the rows of FILE.
 
@@ -49,7 +59,7 @@ def report(
             from confide.tables import TableFile
             from confide.workflow import arrow_types, page_document, page_inputs
 
-        fitted, source = load(model), TableFile(file)
+        fitted, source = load(model, network=network), TableFile(file)
         table = source.read(types=arrow_types(fitted, source))
         inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
         document = page_document(inputs)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from confide.encoding import Encoder
 from confide.errors import ModelFileError
 from confide.estimators.attachment import Attachment
 from confide.estimators.base import EnsembleRegressor
-from confide.estimators.own_parts import OwnParts, is_own, named, probe
+from confide.estimators.own_parts import OwnParts, is_own, plain, probe
 from confide.estimators.regressors import ESTIMATORS
 from confide.estimators.training_table import TrainingTable
 from confide.learners import Learner
@@ -60,7 +60,7 @@ def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -
         "format_version": FORMAT_VERSION,
         "confide_version": version("confide"),
         "estimator": type(estimator).__name__,
-        "parameters": {name: _plain(value) for name, value in estimator.parameters_.items()},
+        "parameters": {name: plain(value) for name, value in estimator.parameters_.items()},
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
     }
@@ -282,16 +282,3 @@ def _n_encoded(estimator: EnsembleRegressor, header: dict[str, Any]) -> int:
     if len(names) != _n_features(header) or header.get("feature_names") not in (None, names):
         raise ValueError("the encoder's columns are not those of the model")
     return len(encoder.feature_names)
-
-
-def _plain(value: Any) -> Any:
-    """A constructor argument as JSON: a generator of random numbers is not kept."""
-    if isinstance(value, np.random.RandomState):
-        return None
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (tuple, list, np.ndarray)) and not hasattr(value, "_fields"):
-        return [_plain(v) for v in value]
-    if isinstance(value, Mapping):
-        return {str(name): _plain(v) for name, v in value.items()}
-    return value if isinstance(value, (str, int, float, type(None))) else named(value)

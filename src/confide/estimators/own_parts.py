@@ -25,6 +25,26 @@ def named(value: Any) -> dict[str, str]:
     return {OWN: f"{kind.__module__}:{kind.__qualname__}"}
 
 
+def plain(value: Any) -> Any:
+    """A constructor argument as JSON: a generator of random numbers is not kept."""
+    if isinstance(value, np.random.RandomState):
+        return None
+    if isinstance(value, np.generic):
+        return value.item()
+    # optax's transformations are tuples too, of functions.
+    if isinstance(value, (tuple, list, np.ndarray)) and not hasattr(value, "_fields"):
+        return [plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    return value if isinstance(value, (str, int, float, type(None))) else named(value)
+
+
+def in_words(value: Any) -> Any:
+    """The same for people: what a file cannot hold is its name."""
+    found = plain(value)
+    return found[OWN] if is_own(found) else found
+
+
 def is_own(value: Any) -> bool:
     """Whether a parameter of a file stands for something that it does not hold."""
     return isinstance(value, dict) and set(value) == {OWN}
@@ -78,7 +98,8 @@ class OwnParts:
             if name in asked and value is None:
                 raise ModelFileError(
                     f"{path} was made with a {name} of your own, {asked[name]}, which no file "
-                    f"holds. Pass it: confide.load(path, {name}=...)."
+                    f"holds. Pass it: confide.load(path, {name}=...), or on the command line "
+                    f"--{name} package.module:make."
                 )
             if name not in asked and value is not None:
                 raise ModelFileError(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from confide.estimators import EnsembleRegressor
+from confide.estimators.own_parts import in_words
 from confide.honest.account import MANY_BIASED
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def described(model: EnsembleRegressor) -> Description:
         rows=rows,
         columns=_columns(model),
         settings={
-            name: list(value) if isinstance(value, tuple) else value
+            name: in_words(value)
             for name, value in model.parameters_.items()
             if name not in {"n_jobs", "verbose"}
         },
