@@ -86,13 +86,14 @@ def bucket(n_rows: int) -> int:
     return -(-n_rows // step) * step
 
 
-def padded(rows: np.ndarray, *, axis: int) -> np.ndarray:
-    """The array with zeros appended along the row axis up to the bucket.
+def padded(rows: np.ndarray, *, axis: int, to: int | None = None) -> np.ndarray:
+    """The array with zeros appended along the row axis, up to the bucket or a given length.
 
     It stays NumPy's, which slices without compiling a program, until a device takes it over.
     """
     n_rows = rows.shape[axis]
-    shape = (*rows.shape[:axis], bucket(n_rows), *rows.shape[axis + 1 :])
+    length = bucket(n_rows) if to is None else to
+    shape = (*rows.shape[:axis], length, *rows.shape[axis + 1 :])
     out = _aligned_zeros(shape, rows.dtype)
     out[(slice(None),) * axis + (slice(n_rows),)] = rows
     return out

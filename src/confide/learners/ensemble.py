@@ -245,7 +245,7 @@ class NetworkEnsemble(Learner[MemberState]):
 
         return MemberRows(
             X=data.X,
-            y=padded(np.asarray(block(targets), np.float32), axis=1),
+            y=padded(np.asarray(block(targets), np.float32), axis=1, to=len(data.X)),
             weight=data.weight,
             seen=None if data.member_rows is None else block(data.member_rows),
             n_rows=np.int32(data.n_rows),

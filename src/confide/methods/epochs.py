@@ -272,10 +272,11 @@ def _folds(
         blocks = (standardiser.inputs(X[rows[block]]) for block in slices(n_rows, ROWS_PER_BLOCK))
         data = TrainingData.from_blocks(blocks, X.shape, weight[rows])
         targets = standardiser.targets(y[rows])
+        n_kept = n_rows - n_held_out
         folds.append(
             Fold(
-                dataclasses.replace(data, n_rows=n_rows - n_held_out),
-                np.broadcast_to(targets, (n_members, n_rows)),
+                dataclasses.replace(data, n_rows=n_kept),
+                np.broadcast_to(targets[:n_kept], (n_members, n_kept)),
                 standardiser.inputs(X[held_out]),
                 targets[-n_held_out:].astype(np.float64),
                 weight[held_out],

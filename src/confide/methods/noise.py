@@ -45,13 +45,14 @@ def out_of_fold_noise(
     predicted = np.zeros_like(targets)
     for k, (kept, left_out) in enumerate(_folds(data.inputs)):
         rows = np.concatenate([kept, left_out])
-        # The shape of the whole table, so that no program is compiled for the fold.
+        # The rows left out come last, beyond those that are trained on: the fold has the shape of
+        # the whole table, so that no program is compiled for it.
         fold = TrainingData.from_rows(data.inputs[rows], data.weight[rows])
         state = train_ensemble(
             Keys(*(further_keys(of_purpose, k) for of_purpose in keys)),
             learner,
             replace(fold, n_rows=len(kept)),
-            np.repeat(targets[:, rows], n_members, axis=0),
+            np.repeat(targets[:, kept], n_members, axis=0),
             epochs,
             progress=progress,
         )
