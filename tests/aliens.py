@@ -35,9 +35,7 @@ def torch_network(n_features):
     """A PyTorch module with batch normalisation."""
     from torch import nn
 
-    return nn.Sequential(
-        nn.Linear(n_features, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2)
-    )
+    return nn.Sequential(nn.Linear(n_features, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
 
 
 class Fake(Learner):

@@ -13,6 +13,17 @@ BLOCKS = {path.relative_to(ROOT).as_posix(): blocks_of(path.read_text()) for pat
 WITH_CODE = [name for name, blocks in BLOCKS.items() if any(b.reason is None for b in blocks)]
 # Blocks of hours, of a cluster, of another's file: few, or the rule means nothing.
 MOST_NOT_RUN = 4
+# Pages about what is an extra, and what they need of it.
+NEEDS = {
+    "docs/guides/your_pytorch_network.md": ("torch",),
+    "docs/guides/your_boosted_trees.md": ("xgboost", "lightgbm"),
+}
+OWN_NETWORK = """
+import equinox as eqx
+
+def make(key, n_features):
+    return eqx.nn.MLP(n_features, 2, width_size=8, depth=1, key=key)
+"""
 
 
 @pytest.fixture
@@ -33,6 +44,7 @@ def readers_folder(tmp_path, monkeypatch):
         }
     )
     houses.to_csv("houses.csv", index=False)
+    (tmp_path / "mynetworks.py").write_text(OWN_NETWORK)
     houses.drop(columns="price").head(20).to_parquet("new.parquet")
     yield tmp_path
     plt.close("all")
@@ -42,6 +54,8 @@ def readers_folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", WITH_CODE)
 def test_blocks_run_one_after_the_other_and_print_what_the_page_says(name, readers_folder):
     del readers_folder
+    for module in NEEDS.get(name, ()):
+        pytest.importorskip(module, reason=f"the page is about an extra, and there is no {module}")
     for block, printed in printed_by_blocks(name, BLOCKS[name]):
         if block.output is not None:
             assert skeleton(printed) == skeleton(block.output), f"{name}:{block.line}"

@@ -59,7 +59,7 @@ def short_sine():
 
 
 @pytest.fixture(scope="module")
-def computed(short_sine):  # noqa: ARG001 - it stands in for the problem
+def computed(short_sine):
     """The quick cell's table, and what it told of its progress."""
     heard = []
     return nested(QUICK, heard.append), heard
