@@ -59,11 +59,17 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	touch $@
 
 $(VENV)/.experiments: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[experiments]'
+	$(BIN)/python -m pip install --quiet --editable '.[boosting,experiments]'
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+# What only continuous integration installs: the libraries of other learners.
+$(VENV)/.extras: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet --editable '.[boosting,flax,torch]'
 	touch $@
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python

@@ -68,7 +68,7 @@ def nested_cells(options: Options) -> list[Cell]:
         at_once = problem in MAIN_PROBLEMS and contender in EVERYWHERE
         return first >= options.simulations / 2 and not at_once
 
-    return [_cell(*each, options) for each in sorted(found, key=can_wait)]
+    return [nested_cell(*each, options) for each in sorted(found, key=can_wait)]
 
 
 def n_data_sets(problem: Problem, simulations: int) -> int:
@@ -76,13 +76,23 @@ def n_data_sets(problem: Problem, simulations: int) -> int:
     return math.ceil(simulations / 2) if problem.is_short_of_simulations else simulations
 
 
-def _cell(problem: Problem, contender: Contender, block: tuple[int, int], options: Options) -> Cell:
+def nested_cell(
+    problem: Problem, contender: Contender, block: tuple[int, int], options: Options
+) -> Cell:
+    """One problem and contender, and the outer data sets from the block's first to its last.
+
+    Args:
+        problem: the truth.
+        contender: who is judged.
+        block: the first outer data set, and the one after the last.
+        options: of the run.
+    """
     settings = {
         "set": problem.set,
         "truth": problem.truth,
         "method": contender.method,
         "estimator": contender.estimator,
-        "parameters": {},
+        "parameters": dict(contender.parameters),
         "variants": list(contender.variants),
         "n_simulations": N_SIMULATIONS,
         "levels": list(options.levels),

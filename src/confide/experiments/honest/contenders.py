@@ -1,7 +1,8 @@
 """Who is judged: methods as they are, and calibrated on twins of several kinds."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from confide.experiments.honest.problems import FORMULA, Problem
 from confide.simulate import CANDIDATES
@@ -43,11 +44,13 @@ class Contender:
         method: the paper's short name.
         estimator: its name in `ESTIMATORS`.
         variants: "raw", "auto", "oracle", "shifted", or a kind of twin.
+        parameters: arguments of the estimator that differ from the paper's recipe.
     """
 
     method: str
     estimator: str
     variants: tuple[str, ...] = (RAW,)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

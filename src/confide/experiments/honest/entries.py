@@ -14,7 +14,7 @@ from confide.experiments.store import RunFolderError, Saved
 if TYPE_CHECKING:
     import pandas as pd
 
-METHODS = ("BDE", "DE", "NB")
+METHODS = ("BDE", "DE", "NB", "XGB", "LGBM")
 OF_CALIBRATION = ["twins", "fit_cpu_seconds", "calibration_cpu_seconds", "biased_share"]
 
 

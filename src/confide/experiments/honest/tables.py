@@ -86,7 +86,7 @@ def tables_of(
             prediction[prediction["variant"].isin([SAID[RAW], SAID[AUTO]])],
             [*WHO, *HOW_GOOD],
         ),
-        _costs(costs),
+        table_of_costs("honest-confidence-costs", costs),
         table_of_all(
             "honest-confidence-every-level",
             "Every truth, contender, kind and level.",
@@ -137,7 +137,8 @@ def _of_shown(numbers: "pd.DataFrame") -> "pd.DataFrame":
     return rows[rows["method"].isin(["BDE", "DE"])]
 
 
-def _costs(costs: "pd.DataFrame") -> Table:
+def table_of_costs(name: str, costs: "pd.DataFrame") -> Table:
+    """What calibrations cost, and which twins they chose."""
     columns = [
         *WHO,
         Column(
@@ -153,4 +154,4 @@ def _costs(costs: "pd.DataFrame") -> Table:
         Column("simulations", "data sets", "d"),
     ]
     caption = "What a calibration costs, and which twins it chose from the data."
-    return Table("honest-confidence-costs", caption, costs, columns)
+    return Table(name, caption, costs, columns)
