@@ -29,7 +29,8 @@ _FIXED: Mapping[str, Any] = {
 # Too little to change which rows are sampled, see `_chance`.
 _NUDGE = 1e-9
 _WHOLE = re.compile(r"-?\d{1,9}(?: -?\d{1,9})*")
-_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?: -?\d+(?:\.\d+)?(?:e[-+]\d+)?)*")
+_NUMBER = r"-?\d{1,309}(?:\.\d{1,30})?(?:e[-+]\d{1,3})?"
+_NUMBERS = re.compile(f"{_NUMBER}(?: {_NUMBER})*")
 # The lines of a tree that predicting needs, with how they are written.
 _LINES = {
     "split_feature": _WHOLE,

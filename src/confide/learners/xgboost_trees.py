@@ -81,7 +81,8 @@ class XGBoost(BoostedTrees):
         table.set_label(y)
         table.set_weight(weight)
         so_far = None if model is None else model.save_raw("ubj")
-        booster = xgboost.Booster({**settings, **_FIXED}, [table], so_far)
+        written = {name: _written(name, value) for name, value in settings.items()}
+        booster = xgboost.Booster({**written, **_FIXED}, [table], so_far)
         for number in rounds:
             generator = generator_from(key, number)
             if share < 1:
@@ -110,6 +111,15 @@ class XGBoost(BoostedTrees):
         if not trees:
             return None
         return xgboost.Booster({"nthread": 1}, model_file=bytearray(text, "ascii"))
+
+
+def _written(name: str, value: Any) -> Any:
+    """Constraints as XGBoost reads them where columns have numbers and no names."""
+    if name == "monotone_constraints" and not isinstance(value, str):
+        return str(tuple(value))
+    if name == "interaction_constraints" and not isinstance(value, str):
+        return str([list(group) for group in value])
+    return value
 
 
 def _sample_columns_anew(booster: Any, seed: int) -> None:
@@ -195,7 +205,8 @@ def _check_nodes(nodes: Mapping[str, list[Any]], n_features: int) -> None:
     left, right, feature, condition = nodes.values()
     if not 0 < len(left) == len(right) == len(feature) == len(condition):
         raise ValueError("a tree lacks nodes")
-    if not all(type(each) is int for part in (left, right, feature) for each in part):
+    whole = (each for part in (left, right, feature) for each in part)
+    if not all(type(each) is int and -1 <= each < _NO_PARENT for each in whole):
         raise ValueError("nodes and features of a tree are not whole numbers")
     if not all(type(each) is float for each in condition):
         raise ValueError("the splits or leaves of a tree are not numbers")
