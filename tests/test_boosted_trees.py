@@ -204,15 +204,27 @@ def test_progress_counts_the_epochs_of_all_members(trees):
     assert sorted(calls) == [5] * 3 + [ROUNDS_PER_REPORT] * 3
 
 
-def test_an_error_in_one_thread_ends_all(trees):
+def test_an_error_in_one_thread_ends_the_others(trees):
     X, y = rows()
+    calls: list[int] = []
 
-    def fail(_):
-        raise InterruptedError
+    def fail_at_first(epochs: int) -> None:
+        calls.append(epochs)
+        if len(calls) == 1:
+            raise InterruptedError
 
     data, targets = TrainingData.from_rows(X), np.broadcast_to(y, (3, N_ROWS))
+    plan = Plan(2000, 0, 2000)
     with pytest.raises(InterruptedError):
-        trees.train(KEYS, trees.init(KEYS, data), data, targets, Plan(99, 0, 99), progress=fail)
+        trees.train(KEYS, trees.init(KEYS, data), data, targets, plan, progress=fail_at_first)
+    assert len(calls) < 20  # of the hundred that a whole member is
+
+
+def test_targets_that_do_not_vary_are_predicted_as_they_are(trees):
+    """Nothing is worth a split; LightGBM then leaves trees out, and would say so in other ways."""
+    state = trained(trees, 3, 2, targets=np.zeros((3, N_ROWS), np.float32))
+    assert not predicted(trees, state).any()
+    assert_same(trees, trees.from_arrays(trees.to_arrays(state), 3, N_FEATURES), state)
 
 
 def test_a_table_that_cannot_be_split_is_predicted_as_zero(name):
@@ -424,7 +436,7 @@ def test_damaged_text_of_xgboost_is_refused(damage):
     pytest.importorskip("xgboost", reason=REASON)
     learner, _, text = saved("xgboost")
     assert damage(text) != text
-    with pytest.raises((ValueError, LookupError, TypeError, RecursionError)):
+    with pytest.raises(ValueError, match=r"."):
         loaded(learner, damage(text))
 
 
@@ -464,7 +476,7 @@ def test_damaged_trees_of_xgboost_are_refused(part, node, value, reason):
     learner, _, text = saved("xgboost")
     model = json.loads(text)
     model["learner"]["gradient_booster"]["model"]["trees"][1][part][node] = value
-    with pytest.raises((ValueError, OverflowError), match=reason):
+    with pytest.raises(ValueError, match=reason):
         loaded(learner, json.dumps(model, separators=(",", ":")))
 
 

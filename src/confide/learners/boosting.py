@@ -128,9 +128,7 @@ class BoostedTrees(Learner[tuple[Any, ...]]):
         """Each member's mean for each row."""
         if np.isnan(X).any():
             raise ValueError("Boosted trees must be asked about numbers, and some inputs are NaN.")
-        largest = np.finfo(np.float32).max
-        # Rows so far away that they overflow are beyond every split in any case.
-        inputs = np.clip(X, -largest, largest).astype(np.float32, copy=False)
+        inputs = np.asarray(X, np.float32)
 
         def predict_block(worker: Worker, members: slice) -> list[np.ndarray]:
             del worker

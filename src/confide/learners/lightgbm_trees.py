@@ -139,7 +139,7 @@ class LightGBM(BoostedTrees):
     def _predicted(
         self, model: Any, X: Float32[np.ndarray, "row feature"]
     ) -> Float[np.ndarray, " row"]:
-        return model.booster.predict(X, num_threads=1) if len(X) else np.zeros(0)
+        return model.booster.predict(X, num_threads=1)
 
     def _text(self, model: Any) -> str:
         return _text((), 0) if model is None else _text(model.trees, model.booster.num_feature())

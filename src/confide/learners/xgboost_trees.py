@@ -96,14 +96,12 @@ class XGBoost(BoostedTrees):
     def _predicted(
         self, model: Any, X: Float32[np.ndarray, "row feature"]
     ) -> Float[np.ndarray, " row"]:
-        return model.inplace_predict(X) if len(X) else np.zeros(0, np.float32)
+        return model.inplace_predict(X)
 
     def _text(self, model: Any) -> str:
         if model is None:
             return _json([], 0)
-        learner = json.loads(bytes(model.save_raw("json")))["learner"]
-        trees = learner["gradient_booster"]["model"]["trees"]
-        return _json([_nodes(tree) for tree in trees], model.num_features())
+        return _json(_trees(bytes(model.save_raw("json"))), model.num_features())
 
     def _model(self, text: str, n_features: int) -> Any:
         xgboost = require(self.library, "boosting")
@@ -133,10 +131,11 @@ def _sample_columns_anew(booster: Any, seed: int) -> None:
     booster.set_param({"tree_method": "hist", "seed": seed})
 
 
-def _nodes(tree: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """What predicting needs of a tree that XGBoost wrote; inputs are never missing."""
+def _trees(text: str | bytes) -> list[dict[str, list[Any]]]:
+    """What predicting needs of the trees in XGBoost's JSON; inputs are never missing."""
+    trees = json.loads(text)["learner"]["gradient_booster"]["model"]["trees"]
     names = ("left_children", "right_children", "split_indices", "split_conditions")
-    return {name: tree[name] for name in names}
+    return [{name: tree[name] for name in names} for tree in trees]
 
 
 def _json(trees: list[dict[str, list[Any]]], n_features: int) -> str:
@@ -191,8 +190,10 @@ def _tree(number: int, nodes: Mapping[str, list[Any]], n_features: int) -> dict[
 
 def _checked_nodes(text: str, n_features: int) -> list[dict[str, list[Any]]]:
     """The trees of a text, if it is one that `_json` wrote, to the letter."""
-    found = json.loads(text)
-    trees = [_nodes(tree) for tree in found["learner"]["gradient_booster"]["model"]["trees"]]
+    try:
+        trees = _trees(text)
+    except (LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"a model is not XGBoost's ({error!r})") from error
     for nodes in trees:
         _check_nodes(nodes, n_features)
     # Whatever else the text may hold, XGBoost never sees it.
