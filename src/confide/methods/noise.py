@@ -19,7 +19,8 @@ from confide.learners import Learner, Progress, TrainingData
 from confide.randomness import further_keys, generator_from
 from confide.trees import Trees, variance_of_residuals
 
-N_FOLDS = 5
+# Members a fold: two have half of what averaging more of them would gain, at a part of the time.
+N_FOLDS, N_MEMBERS = 5, 2
 
 
 def out_of_fold_noise(
@@ -41,7 +42,10 @@ def out_of_fold_noise(
         epochs: of a training.
         progress: called with the number of member-epochs just finished.
     """
-    n_sets, n_members = len(targets), len(keys.training) // len(targets)
+    n_sets = len(targets)
+    # The first members of each data set.
+    members = np.arange(len(keys.training)).reshape(n_sets, -1)[:, :N_MEMBERS]
+    n_members = members.shape[1]
     predicted = np.zeros_like(targets)
     for k, (kept, left_out) in enumerate(_folds(data.inputs)):
         rows = np.concatenate([kept, left_out])
@@ -49,7 +53,7 @@ def out_of_fold_noise(
         # the whole table, so that no program is compiled for it.
         fold = TrainingData.from_rows(data.inputs[rows], data.weight[rows])
         state = train_ensemble(
-            Keys(*(further_keys(of_purpose, k) for of_purpose in keys)),
+            Keys(*(further_keys(of_purpose[members.ravel()], k) for of_purpose in keys)),
             learner,
             replace(fold, n_rows=len(kept)),
             np.repeat(targets[:, kept], n_members, axis=0),
@@ -60,13 +64,13 @@ def out_of_fold_noise(
         means = learner.likelihood.mean(outputs).reshape(n_sets, n_members, -1)
         predicted[:, left_out] = means.mean(axis=1)
     inputs, residuals = data.inputs.astype(np.float64), targets.astype(np.float64) - predicted
-    seeds = [_seed(key) for key in keys.simulation[::n_members]]
+    seeds = [_seed(key) for key in keys.simulation[members[:, 0]]]
     return [variance_of_residuals(inputs, *each) for each in zip(residuals, seeds, strict=True)]
 
 
 def noise_epochs(learner: Learner[Any], epochs: int, n_members: int) -> int:
     """How many epochs of one member it takes to learn the noise: none where it is predicted."""
-    return 0 if learner.likelihood.has_variance else N_FOLDS * n_members * epochs
+    return 0 if learner.likelihood.has_variance else N_FOLDS * min(n_members, N_MEMBERS) * epochs
 
 
 def variance_at(
