@@ -381,8 +381,8 @@ class BootstrappedEnsembleRegressor(EnsembleRegressor):
     The bootstrap of `BootstrappedDeepEnsembleRegressor` around boosted trees, or a learner of your
     own: members are trained, the last stretch is repeated on targets simulated from themselves, and
     the shift tells the variance that is due to finite data. Boosted trees predict a mean alone:
-    their noise is learnt from residuals of rows that were left out in turn, which takes two
-    more trainings of five members.
+    their noise is learnt from residuals of rows that were left out in turn, which takes ten more
+    trainings of a member.
 
     Args:
         learner: "xgboost" or "lightgbm" (both need `pip install 'confide[boosting]'`), or a
