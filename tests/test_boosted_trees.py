@@ -308,7 +308,7 @@ def test_parameters_override_the_defaults_by_any_of_their_names(name):
     )
 
 
-def test_every_name_is_known_to_the_library(name, recwarn):
+def test_every_name_is_known_to_the_library(name, capfd):
     """A name that a library does not read would be a setting without effect."""
     values = {
         "grow_policy": "lossguide",
@@ -323,7 +323,8 @@ def test_every_name_is_known_to_the_library(name, recwarn):
     parameters = {word: values.get(word, 1) for word in LEARNERS[name].names}
     learner = LEARNERS[name](parameters, 1)
     trained(learner, 2, keys=KEYS[:1])
-    assert not [str(warning.message) for warning in recwarn]
+    # From other threads than the first, XGBoost warns there.
+    assert capfd.readouterr() == ("", "")
     if name == "lightgbm":
         from lightgbm.basic import _ConfigAliases
 
