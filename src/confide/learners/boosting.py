@@ -54,7 +54,8 @@ class BoostedTrees(Learner[tuple[Any, ...]]):
     goes on with a copy. All chance comes from the member's key and the number of the round, so that
     training in stretches grows the same trees as training in one go, to the last bit.
 
-    Trees predict a mean alone. Members differ by the rows and columns that they sample.
+    Trees predict a mean alone. Members differ by the rows that they sample, and by the columns
+    where parameters say so.
 
     Attributes:
         parameters: of the library, in its own words; they override `defaults`.
