@@ -389,8 +389,8 @@ class BootstrappedEnsembleRegressor(EnsembleRegressor):
             `confide.learners.Learner`.
         learner_parameters: parameters of the named library, in its own words, such as
             {"max_depth": 6, "learning_rate": 0.1}.
-        n_members: number of members, at least 2; boosted trees differ by the rows and columns that
-            they sample.
+        n_members: number of members, at least 2; boosted trees differ by the rows that they sample,
+            and by columns where `learner_parameters` say so.
         retrain_fraction: share of the epochs that is repeated.
         n_retrains: retrainings of each member. More make the classical variance steadier.
         max_epochs: rounds of boosting, or what a step of your learner is.
