@@ -1,6 +1,7 @@
 """Inside scikit-learn and its relatives: estimator checks, pipelines, searches, MAPIE."""
 
 import copy
+import importlib.util
 import pickle
 
 import numpy as np
@@ -18,7 +19,18 @@ from sklearn.utils.estimator_checks import check_estimator
 from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
 from confide.estimators import ESTIMATORS
 
-both_classes = pytest.mark.parametrize("estimator_class", ESTIMATORS.values(), ids=ESTIMATORS)
+NO_TREES = pytest.mark.skipif(
+    importlib.util.find_spec("xgboost") is None, reason="needs the extra confide[boosting]"
+)
+both_classes = pytest.mark.parametrize(
+    "estimator_class",
+    [
+        pytest.param(
+            each, id=name, marks=NO_TREES if name == "BootstrappedEnsembleRegressor" else ()
+        )
+        for name, each in ESTIMATORS.items()
+    ],
+)
 
 EXPECTED_TO_FAIL = {
     "check_sample_weight_equivalence_on_dense_data": (
@@ -32,8 +44,12 @@ EXPECTED_TO_BE_SKIPPED = {"check_array_api_input"}
 
 @both_classes
 def test_every_estimator_check_passes(estimator_class):
+    short = {"max_epochs": 10} if "learner" in estimator_class().get_params() else {}
     results = check_estimator(
-        estimator_class(), expected_failed_checks=EXPECTED_TO_FAIL, on_skip=None, on_fail=None
+        estimator_class(**short),
+        expected_failed_checks=EXPECTED_TO_FAIL,
+        on_skip=None,
+        on_fail=None,
     )
     names = {status: set() for status in ("passed", "xfail", "skipped", "failed")}
     for result in results:

@@ -171,7 +171,7 @@ class NetworkEnsemble(Learner[MemberState]):
     def to_arrays(self, state: MemberState) -> Arrays:
         """The weights, and what else the networks hold: all that predicting needs."""
         fixed = jax.tree.leaves(state.fixed)
-        return {"": state.parameters} | {f"fixed.{i}": leaf for i, leaf in enumerate(fixed)}
+        return {"weights": state.parameters} | {f"fixed.{i}": leaf for i, leaf in enumerate(fixed)}
 
     def from_arrays(self, arrays: Arrays, n_members: int, n_features: int) -> MemberState:
         """Members with saved weights, and an optimiser that has not taken a step."""
@@ -181,7 +181,7 @@ class NetworkEnsemble(Learner[MemberState]):
             checked_array(arrays, f"fixed.{i}", (n_members, *leaf.shape), leaf.dtype.type)
             for i, leaf in enumerate(shapes)
         ]
-        parameters = checked_array(arrays, "", (n_members, of.n_parameters), np.float32)
+        parameters = checked_array(arrays, "weights", (n_members, of.n_parameters), np.float32)
         return self.state_from(parameters, n_features, jax.tree.unflatten(tree, leaves))
 
     def with_fresh_optimiser(self, state: MemberState, data: TrainingData) -> MemberState:

@@ -185,17 +185,18 @@ def from_arrays(
 
 
 def kept(name: str, learner: Learner[Any], state: Any) -> Arrays:
-    """A learner's arrays under a name; one without a name of its own has just that."""
-    arrays = learner.to_arrays(state)
-    return {f"{name}.{own}" if own else name: array for own, array in arrays.items()}
+    """A learner's arrays under a name."""
+    return {f"{name}.{own}": array for own, array in learner.to_arrays(state).items()}
 
 
 def restored(
     arrays: Arrays, name: str, n_members: int, learner: Learner[Any], n_features: int
 ) -> Any:
     """Members from the arrays that `kept` named."""
-    own = part(arrays, name) | ({"": arrays[name]} if name in arrays else {})
-    return learner.from_arrays(own, n_members, n_features)
+    try:
+        return learner.from_arrays(part(arrays, name), n_members, n_features)
+    except ValueError as error:
+        raise ValueError(f"of the {name}, {error}") from error
 
 
 def noise_from(arrays: Arrays, learner: Learner[Any], n_features: int) -> Trees | None:
