@@ -287,7 +287,7 @@ def test_one_changed_byte_of_the_header_is_refused_or_harmless(
 
 def test_a_newer_format_is_refused_with_the_version_that_wrote_it(rewritten):
     path = rewritten(format_version=4, confide_version="9.9")
-    assert_refused(path, "format version 3, and this confide reads version 3.*confide 9.9: install")
+    assert_refused(path, "format version 4, and this confide reads version 3.*confide 9.9: install")
 
 
 @pytest.mark.parametrize("text", ["{not json", "", "[1, 2]", "null", '"confide model"', "{}"])
