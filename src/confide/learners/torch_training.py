@@ -158,7 +158,8 @@ class Workbench:
             asked.append(self.losses(X, y, weight))
             return asked[-1].sum()
 
-        self.optimiser.step(loss)  # type: ignore[arg-type]
+        step: Any = self.optimiser.step  # typed for losses that are floats
+        step(loss)
         if self.scheduler is not None:
             self.scheduler.step()
         return asked[-1]
