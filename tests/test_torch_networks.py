@@ -21,6 +21,7 @@ from torch import nn  # noqa: E402
 from torch.optim import lr_scheduler  # noqa: E402
 
 from confide.learners.torch_ensemble import batches  # noqa: E402
+from confide.learners.torch_side_by_side import vmapped, with_leading_axis  # noqa: E402
 
 KEYS = member_keys(key_from(0), 20)
 N_ROWS, N_FEATURES = 50, 3
@@ -84,7 +85,7 @@ def learner(make=perceptron, **changes):
 
 def one_by_one(make=perceptron, **changes):
     ours = learner(make, **changes)
-    ours.__dict__["batched"] = False
+    ours.__dict__["way"] = None
     return ours
 
 
@@ -142,17 +143,48 @@ def assert_same_tree(left, right):
 
 
 @pytest.mark.parametrize(
-    ("make", "batched"),
+    ("make", "way"),
     [
-        (perceptron, True),
-        (one_output, True),
-        (Residual, True),
-        (normalised, False),
-        (thinned, False),
+        (perceptron, with_leading_axis),
+        (one_output, vmapped),
+        (Residual, vmapped),
+        (normalised, None),
+        (thinned, None),
     ],
 )
-def test_members_are_side_by_side_where_the_module_allows(make, batched):
-    assert learner(make).batched is batched
+def test_members_are_side_by_side_where_the_module_allows(make, way):
+    assert learner(make).way is way
+
+
+class Skipping(nn.Module):
+    """Linear layers and a `forward` that sums over an axis: the last one, or the second."""
+
+    def __init__(self, n_features, dim):
+        super().__init__()
+        self.first, self.last, self.dim = nn.Linear(n_features, 8), nn.Linear(8, 2), dim
+
+    def forward(self, X):
+        return self.last(torch.relu(self.first(X))) + X.sum(dim=self.dim, keepdim=True)
+
+
+@pytest.mark.parametrize(("dim", "way"), [(-1, with_leading_axis), (1, vmapped)])
+def test_a_module_that_minds_a_leading_axis_is_vmapped(dim, way):
+    make = functools.partial(Skipping, dim=dim)
+    assert learner(make).way is way
+    together, alone = trained(learner(make)), trained(one_by_one(make))
+    np.testing.assert_allclose(vectors(together), vectors(alone), atol=ROUNDING)
+
+
+def test_a_module_that_is_hardly_ever_random_trains_one_by_one():
+    class Rarely(nn.Module):
+        def __init__(self, n_features):
+            super().__init__()
+            self.layer = nn.Linear(n_features, 2)
+
+        def forward(self, X):
+            return self.layer(nn.functional.dropout(X, 1e-6, self.training))
+
+    assert learner(Rarely).way is None
 
 
 def test_training_equals_a_plain_loop():
@@ -181,7 +213,7 @@ def test_training_equals_a_plain_loop():
 
 @pytest.mark.parametrize("make", [perceptron, one_output, Residual])
 def test_side_by_side_equals_one_by_one(make):
-    assert learner(make).batched
+    assert learner(make).way
     together, alone = trained(learner(make)), trained(one_by_one(make))
     np.testing.assert_allclose(vectors(together), vectors(alone), atol=ROUNDING)
 
@@ -193,7 +225,7 @@ ELEMENTWISE = ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adagrad", "
 def test_any_elementwise_optimiser_is_the_same_side_by_side(name):
     optimiser = functools.partial(getattr(torch.optim, name), lr=0.01)
     together = learner(optimiser=optimiser)
-    assert together.batched
+    assert together.way
     in_stretches = trained(together, (2, 1))
     alone = vectors(trained(one_by_one(optimiser=optimiser)))
     # Rprop steps by the sign of a gradient: next to zero, rounding decides it.
@@ -212,13 +244,13 @@ def test_an_optimiser_sees_the_parameters_in_their_own_shapes():
         return torch.optim.SGD(groups, lr=0.1, momentum=0.9)
 
     together, alone = learner(optimiser=decay_matrices), one_by_one(optimiser=decay_matrices)
-    assert together.batched
+    assert together.way
     np.testing.assert_allclose(vectors(trained(together)), vectors(trained(alone)), atol=ROUNDING)
 
 
 def test_an_optimiser_that_asks_for_the_loss_again_trains_one_by_one():
     ours = learner(optimiser=functools.partial(torch.optim.LBFGS, lr=0.1, max_iter=4))
-    assert not ours.batched
+    assert ours.way is None
     assert_same_bits(trained(ours, (1, 2)), trained(ours))
 
 
@@ -231,10 +263,10 @@ def test_parameters_without_axes_train_with_any_optimiser():
         def forward(self, X):
             return self.scale * self.inner(X)
 
-    assert learner(Scaled).batched
+    assert learner(Scaled).way
     adam = functools.partial(torch.optim.Adam, lr=1e-3, eps=1e-7)
     ours = learner(Scaled, optimiser=adam)
-    assert not ours.batched
+    assert ours.way is None
     np.testing.assert_allclose(
         vectors(trained(ours)), vectors(trained(learner(Scaled))), atol=ROUNDING
     )
@@ -249,7 +281,7 @@ def test_a_module_that_vmap_gets_wrong_trains_one_by_one():
         def forward(self, X):
             return self.layer(X) if X.sum().item() > 0 else 2 * self.layer(X)
 
-    assert not learner(Clipped).batched
+    assert learner(Clipped).way is None
     assert_same_bits(trained(learner(Clipped), (1, 2)), trained(learner(Clipped)))
 
 
@@ -486,7 +518,7 @@ def test_dropout_differs_from_epoch_to_epoch_and_from_member_to_member():
         return nn.Sequential(nn.Linear(n_features, 64), Watched(0.5), nn.Linear(64, 2))
 
     ours = learner(make, batch_size=64)
-    assert not ours.batched
+    assert ours.way is None
     drawn.clear()
     trained(ours, (3,))
     assert len(set(drawn)) == len(drawn) == 9

@@ -27,16 +27,16 @@ from confide.learners.torch_modules import (
     trained_parts,
     vector_of,
 )
-from confide.learners.torch_side_by_side import raw_outputs
-from confide.learners.torch_training import Member, Recipe, Workbench, gradients_agree, threads
+from confide.learners.torch_side_by_side import WAYS, Way, raw_outputs
+from confide.learners.torch_training import Member, Recipe, Workbench, threads, works
 from confide.randomness import MemberKeys, generator_from
 
 # The most members in one call of the module.
 MOST_MEMBERS_PER_BLOCK = 16
 # Rows in one call of the module, fixed so that a row's numbers do not depend on its neighbours.
 ROWS_PER_BLOCK = 1024
-# Products in a step of all members, above which more threads than one were faster.
-WORTH_THREADS = 10**7
+# Products in a step of all members, some 10 ms on one core: below, threads mostly wait for another.
+WORTH_THREADS = 10**8
 
 State: TypeAlias = tuple[Member, ...]
 
@@ -68,27 +68,32 @@ class TorchEnsemble(Learner[State]):
         return self.recipe.scheduler is not None
 
     @cached_property
-    def batched(self) -> bool:
-        """Whether members are trained side by side: tried with two of them on a tiny batch.
+    def way(self) -> Way | None:
+        """How members are trained side by side, tried with two of them on a tiny batch, or None.
 
         They are trained one by one where the module is random or changes its buffers in training,
         where it does something that `vmap` cannot do, and where the optimiser looks at more than
         one number at a time.
         """
         if not self.recipe.is_elementwise(self.own.template()):
-            return False
+            return None
         keys = np.array([[0, 0], [0, 1]], np.uint32)
         shape = (2, min(3, self.batch_size), self.own.n_features)
         X = np.random.default_rng(0).normal(size=shape).astype(np.float32)
         batch = tuple(map(self._tensor, (X, X[..., 0], np.ones(shape[:2], np.float32))))
         members = [self._new_member(key) for key in keys]
-        try:
-            with warnings.catch_warnings(), seeded(keys[0], LAYERS, device=self.device):
-                # PyTorch says so where it would loop over the members itself.
-                warnings.filterwarnings("error", message=".*performance drop")
-                return gradients_agree(self.likelihood, self._module, members, batch)
-        except Exception:  # noqa: BLE001 - whatever `vmap` cannot do, a loop can
-            return False
+
+        def does(way: Way) -> bool:
+            try:
+                with seeded(keys[0], LAYERS, device=self.device):
+                    return works(way, self.likelihood, self._module, members, batch)
+            except Exception:  # noqa: BLE001 - whatever cannot be done so, a loop can do
+                return False
+
+        with warnings.catch_warnings():
+            # PyTorch says so where it would loop over the members itself.
+            warnings.filterwarnings("error", message=".*performance drop")
+            return next(filter(does, WAYS), None)
 
     def init(self, keys: MemberKeys, data: TrainingData) -> State:
         """Untrained members, each from its own key."""
@@ -107,7 +112,7 @@ class TorchEnsemble(Learner[State]):
     ) -> State:
         """All members trained on; raises `TrainingDivergedError` when a loss is not finite."""
         trained: list[Member] = []
-        size = MOST_MEMBERS_PER_BLOCK if self.batched else 1
+        size = MOST_MEMBERS_PER_BLOCK if self.way is not None else 1
         with threads(self._n_threads(min(size, len(state)), state[0].vector.numel())):
             for block in slices(len(state), size):
                 members = list(range(block.start, block.stop))
@@ -186,13 +191,13 @@ class TorchEnsemble(Learner[State]):
         """Some of the members, trained on side by side, or one by itself."""
         # A product with one matrix rounds differently from one with several. So a lone member has
         # itself beside it: its numbers do not depend on who trains with it.
-        beside = members * 2 if self.batched and len(members) == 1 else members
+        beside = members * 2 if self.way is not None and len(members) == 1 else members
         workbench = Workbench(
             self.likelihood,
             self.recipe,
             self._module(),
             [state[i] for i in beside],
-            together=self.batched,
+            way=self.way,
             total_steps=plan.total * self.steps_per_epoch(data.n_rows),
         )
         of_members = targets[beside, : data.n_rows].astype(np.float32)

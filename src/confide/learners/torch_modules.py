@@ -42,6 +42,13 @@ def seeded(key: UInt32[np.ndarray, "2"], *path: int, device: torch.device = CPU)
         yield
 
 
+def generator_state(device: torch.device) -> Tensor:
+    """The state of the global generator that layers on a device draw from."""
+    if device.type == "cuda":
+        return torch.cuda.get_rng_state(device)
+    return torch.random.get_rng_state()
+
+
 @dataclass(frozen=True)
 class OwnModule:
     """The user's factory for a number of features.

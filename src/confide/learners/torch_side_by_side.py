@@ -1,14 +1,17 @@
 """Several members in one call of their PyTorch module: outputs and losses side by side."""
 
-import copy
+import functools
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
+
+Way: TypeAlias = Callable[[nn.Module], Callable[[Tensor], Tensor]]
+"""How a module whose parts have a leading axis is asked for several members at once."""
 
 # They treat every number by itself, so a leading axis makes no difference.
 ACTIVATIONS = (
@@ -58,39 +61,49 @@ def raw_outputs(
 
 def vmapped(module: nn.Module) -> Callable[[Tensor], Tensor]:
     """The outputs of members whose weights lead the module's parts, each for its own batch."""
-    parts = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-    every_name = [
-        *module.named_parameters(remove_duplicate=False),
-        *module.named_buffers(remove_duplicate=False),
-    ]
-    # PyTorch would look for parts that have several names at every call, which takes a while.
-    is_tied = len(every_name) > len(parts)
-    # PyTorch does not put a layer's own parts back where the layer has several names.
-    shell = copy.deepcopy(module)
+    parts: dict[str, Tensor] = {}
+    # Each layer once, and each of its parts: PyTorch then need not look for parts that have
+    # several names, which takes a while, and puts everything back in its place.
+    for prefix, layer in module.named_modules():
+        for of in (layer.named_parameters, layer.named_buffers):
+            parts |= of(prefix=prefix, recurse=False, remove_duplicate=False)
 
     def of_member(parts: dict[str, Tensor], X: Tensor) -> Tensor:
-        return functional_call(shell, parts, (X,), tie_weights=is_tied)
+        return functional_call(module, parts, (X,), tie_weights=False)
 
     of_members = vmap(of_member, randomness="error")
     return lambda X: of_members(parts, X)
 
 
-def perceptron(module: nn.Module) -> Callable[[Tensor], Tensor] | None:
-    """The same for a plain perceptron, in half of `vmap`'s time; None for other modules."""
-    if type(module) is not nn.Sequential:
-        return None
-    layers = list(module)
-    if any(type(layer) not in (nn.Linear, *ACTIVATIONS) for layer in layers):
-        return None
+def with_leading_axis(module: nn.Module) -> Callable[[Tensor], Tensor]:
+    """The same by the module itself, which sees [member, row, feature]: half of `vmap`'s time.
 
-    def of_members(X: Tensor) -> Tensor:
-        for layer in layers:
-            if not isinstance(layer, nn.Linear):
-                X = layer(X)
-            elif layer.bias is None:
-                X = torch.bmm(X, layer.weight.mT)
-            else:
-                X = torch.baddbmm(layer.bias[:, None], X, layer.weight.mT)
-        return X
+    Its layers must be linear, or act on every number by itself, and its `forward` must not mind
+    the leading axis: `dim=-1` does not, `dim=1` does. That can only be tried.
 
-    return of_members
+    Raises:
+        ValueError: there are layers of other kinds.
+    """
+    for layer in module.modules():
+        if type(layer) is nn.Linear:
+            layer.forward = functools.partial(_products, layer)  # type: ignore[method-assign]
+        elif type(layer) not in ACTIVATIONS and not _only_holds_layers(layer):
+            raise ValueError(f"{type(layer).__name__} is not known to allow a leading axis")
+    return module
+
+
+WAYS: tuple[Way, ...] = (with_leading_axis, vmapped)
+"""The fastest first."""
+
+
+def _products(
+    layer: nn.Linear, X: Float[Tensor, "member row input"]
+) -> Float[Tensor, "member row unit"]:
+    if layer.bias is None:
+        return torch.bmm(X, layer.weight.mT)
+    return torch.baddbmm(layer.bias[:, None], X, layer.weight.mT)
+
+
+def _only_holds_layers(module: nn.Module) -> bool:
+    own = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
+    return not own and any(True for _ in module.children())

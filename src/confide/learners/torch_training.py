@@ -11,8 +11,13 @@ from jaxtyping import Float
 from torch import Tensor, nn, optim
 
 from confide.learners.likelihood import Likelihood
-from confide.learners.torch_modules import fixed_parts, set_parts, trained_parts
-from confide.learners.torch_side_by_side import OVER_ROWS, perceptron, raw_outputs, vmapped
+from confide.learners.torch_modules import (
+    fixed_parts,
+    generator_state,
+    set_parts,
+    trained_parts,
+)
+from confide.learners.torch_side_by_side import OVER_ROWS, Way, raw_outputs
 
 MakeOptimiser: TypeAlias = Callable[..., optim.Optimizer]
 MakeScheduler: TypeAlias = Callable[[optim.Optimizer, int], optim.lr_scheduler.LRScheduler]
@@ -101,11 +106,12 @@ class Workbench:
         module: nn.Module,
         members: Sequence[Member],
         *,
-        together: bool,
+        way: Way | None,
         total_steps: int,
     ) -> None:
-        self.module, self.together, self.n_members = module.train(), together, len(members)
-        state = joined(members) if together else copy.deepcopy(members[0])
+        self.module, self.n_members = module.train(), len(members)
+        self.together = way is not None
+        state = joined(members) if self.together else copy.deepcopy(members[0])
         self._vectors = state.vector
         # Made while parameters have the shapes that the user knows, before members lead them.
         self.optimiser = recipe.optimiser_of(module, self._vectors)
@@ -117,7 +123,7 @@ class Workbench:
         if self.scheduler is not None and state.scheduler is not None:
             self.scheduler.load_state_dict(state.scheduler)
             self.optimiser.load_state_dict(state.optimiser)  # making a scheduler sets the rate
-        self._outputs = self._raw()
+        self._ask = (lambda X: module(X[0])[None]) if way is None else way(module)
         self._loss = likelihood.loss  # bound once, because Equinox takes a while
 
     @property
@@ -132,7 +138,7 @@ class Workbench:
         weight: Float[Tensor, "member batch"],
     ) -> Float[Tensor, " member"]:
         """Each member's loss for its batch; sets the gradients too."""
-        losses = self._loss(self._outputs(X), y, weight, OVER_ROWS)
+        losses = self._loss(raw_outputs(self._ask(X)), y, weight, OVER_ROWS)
         # The sum's gradient holds each member's own: no other loss depends on its weights.
         gradients = torch.autograd.grad(
             losses.sum(), self._parameters, allow_unused=True, materialize_grads=True
@@ -176,44 +182,43 @@ class Workbench:
     def _flat(self, parts: Sequence[Tensor]) -> Float[Tensor, "*member parameter"]:
         return torch.cat([part.reshape(*self._vectors.shape[:-1], -1) for part in parts], dim=-1)
 
-    def _raw(self) -> Callable[[Tensor], Tensor]:
-        """From batches [member, row, feature] to raw outputs [output, member, row]."""
-        if not self.together:
-            return lambda X: raw_outputs(self.module(X[0])[None])
-        ask = perceptron(self.module) or vmapped(self.module)
-        return lambda X: raw_outputs(ask(X))
 
-
-def gradients_agree(
+def works(
+    way: Way,
     likelihood: Likelihood,
     module: Callable[[], nn.Module],
     members: Sequence[Member],
     batch: tuple[Tensor, ...],
 ) -> bool:
-    """Whether members side by side have the gradients that each has alone, and buffers stay.
+    """Whether members have the gradients side by side that each has alone.
+
+    A module that is random, or changes its buffers, is not one that does the same side by side.
 
     Args:
+        way: how members are asked side by side.
         likelihood: whose loss is meant.
         module: makes a new module.
         members: those to try.
         batch: inputs, targets and weights of each member.
     """
 
-    def workbench(members: Sequence[Member], together: bool) -> Workbench:
-        plain = [
-            member._replace(optimiser=Recipe().fresh(module(), member.vector)) for member in members
-        ]
-        return Workbench(likelihood, Recipe(), module(), plain, together=together, total_steps=1)
+    def workbench(members: Sequence[Member], way: Way | None) -> Workbench:
+        fresh = Recipe().fresh(module(), members[0].vector)
+        plain = [member._replace(optimiser=fresh) for member in members]
+        return Workbench(likelihood, Recipe(), module(), plain, way=way, total_steps=1)
 
-    all_of_them = workbench(members, together=True)
-    all_of_them.losses(*batch)
+    together = workbench(members, way)
+    together.losses(*batch)
     for i, member in enumerate(members):
-        alone = workbench([member], together=False)
+        alone, before = workbench([member], None), generator_state(member.vector.device)
         alone.losses(*(part[i : i + 1] for part in batch))
         (after,) = alone.members()
-        if not torch.allclose(all_of_them.gradient[i], alone.gradient, rtol=1e-3, atol=1e-5):
-            return False
-        if not all(torch.equal(part, after.fixed[name]) for name, part in member.fixed.items()):
+        same = [
+            torch.equal(before, generator_state(member.vector.device)),
+            torch.allclose(together.gradient[i], alone.gradient, rtol=1e-3, atol=1e-5),
+            *(torch.equal(part, after.fixed[name]) for name, part in member.fixed.items()),
+        ]
+        if not all(same):
             return False
     return True
 
