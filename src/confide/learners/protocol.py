@@ -112,6 +112,11 @@ class Learner(ABC, Generic[State]):
         del n_rows
         return 1
 
+    @property
+    def needs_total(self) -> bool:
+        """Whether all of `Plan.total` must be known at the first epoch."""
+        return False
+
     def for_many(self) -> "Learner[State]":
         """The same learner, for the members of many data sets side by side."""
         return self

@@ -122,6 +122,16 @@ def refuse_auto_epochs_without_variance(learner: Learner[Any]) -> None:
         )
 
 
+def refuse_auto_epochs_without_total(learner: Learner[Any]) -> None:
+    """Refuses learners that must know from the start how long they will be trained."""
+    if learner.needs_total:
+        raise ValueError(
+            "`max_epochs='auto'` finds the number of epochs while it trains, and a scheduler in "
+            "`learning_rate` must know it from the start. Pass a number of epochs, or a number as "
+            "`learning_rate`."
+        )
+
+
 def choose_epochs(
     key: PRNGKeyArray,
     X: Float[np.ndarray, "row feature"],
@@ -149,6 +159,7 @@ def choose_epochs(
         progress: called with the number of member-epochs just finished.
     """
     refuse_auto_epochs_without_variance(learner)
+    refuse_auto_epochs_without_total(learner)
     of_rows = groups(X, y)
     if (n_groups := int(of_rows.max()) + 1) < FEWEST_ROWS:
         return _fallback(f"{n_groups} different rows are too few to hold some out")
