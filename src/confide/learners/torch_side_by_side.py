@@ -64,10 +64,9 @@ def with_leading_axis(module: nn.Module) -> Callable[[Tensor], Tensor]:
     Raises:
         ValueError: other layers hold something too.
     """
-    layer: Any  # whose method is replaced
     for layer in module.modules():
         if type(layer) is nn.Linear:
-            layer.forward = functools.partial(_products, layer)
+            vars(layer)["forward"] = functools.partial(_products, layer)
         elif [*layer.parameters(recurse=False), *layer.buffers(recurse=False)]:
             raise ValueError(f"{type(layer).__name__} is not known to allow a leading axis")
     return module
