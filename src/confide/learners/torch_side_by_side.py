@@ -17,7 +17,7 @@ Way: TypeAlias = Callable[[nn.Module], Callable[[Tensor], Tensor]]
 class _OverRows(ModuleType):
     """PyTorch with sums over rows alone: batches side by side then have a loss each.
 
-    Losses inside `vmap` would be the same, and a step a third slower.
+    Losses inside `vmap` would be the same, and a step about a fifth slower.
     """
 
     def __getattr__(self, name: str) -> Any:
