@@ -157,22 +157,39 @@ def test_members_are_side_by_side_where_the_module_allows(make, way):
 
 
 class Skipping(nn.Module):
-    """Linear layers and a `forward` that sums over an axis: the last one, or the second."""
+    """Linear layers, and a mean over the last axis, the first or the second."""
 
     def __init__(self, n_features, dim):
         super().__init__()
         self.first, self.last, self.dim = nn.Linear(n_features, 8), nn.Linear(8, 2), dim
 
     def forward(self, X):
-        return self.last(torch.relu(self.first(X))) + X.sum(dim=self.dim, keepdim=True)
+        mean = X.mean(dim=self.dim, keepdim=True).sum(dim=-1, keepdim=True)
+        return self.last(torch.relu(self.first(mean * X)))
 
 
-@pytest.mark.parametrize(("dim", "way"), [(-1, with_leading_axis), (1, vmapped)])
-def test_a_module_that_minds_a_leading_axis_is_vmapped(dim, way):
-    make = functools.partial(Skipping, dim=dim)
-    assert learner(make).way is way
-    together, alone = trained(learner(make)), trained(one_by_one(make))
-    np.testing.assert_allclose(vectors(together), vectors(alone), atol=ROUNDING)
+@pytest.mark.parametrize(("dim", "way"), [(-1, with_leading_axis), (0, vmapped), (1, vmapped)])
+@pytest.mark.parametrize("batch_size", [2, 16])
+def test_a_module_that_minds_a_leading_axis_is_vmapped(dim, way, batch_size):
+    changes = {"make": functools.partial(Skipping, dim=dim), "batch_size": batch_size}
+    assert learner(**changes).way is way
+    together, alone = trained(learner(**changes)), trained(one_by_one(**changes))
+    np.testing.assert_allclose(vectors(together), vectors(alone), atol=5 * ROUNDING)
+
+
+def test_constants_that_members_share_are_not_taken_for_outputs():
+    """With two members, a constant for each has the shape of a constant for each output."""
+
+    class Scaled(nn.Module):
+        def __init__(self, n_features):
+            super().__init__()
+            self.layer = nn.Linear(n_features, 2)
+            self.register_buffer("scale", torch.tensor(0.5))
+
+        def forward(self, X):
+            return self.scale * self.layer(X)
+
+    assert len(trained(learner(Scaled), (1,))) == 3
 
 
 def test_a_module_that_is_hardly_ever_random_trains_one_by_one():

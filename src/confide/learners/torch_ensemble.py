@@ -20,6 +20,7 @@ from confide.learners.torch_modules import (
     CPU,
     LAYERS,
     ORDER,
+    ROWS_TO_TRY,
     OwnModule,
     fixed_parts,
     seeded,
@@ -69,7 +70,7 @@ class TorchEnsemble(Learner[State]):
 
     @cached_property
     def way(self) -> Way | None:
-        """How members are trained side by side, tried with two of them on a tiny batch, or None.
+        """How members are trained side by side, tried with a few of them on a tiny batch, or None.
 
         They are trained one by one where the module is random or changes its buffers in training,
         where it does something that `vmap` cannot do, and where the optimiser looks at more than
@@ -77,8 +78,10 @@ class TorchEnsemble(Learner[State]):
         """
         if not self.recipe.is_elementwise(self.own.template()):
             return None
-        keys = np.array([[0, 0], [0, 1]], np.uint32)
-        shape = (2, min(3, self.batch_size), self.own.n_features)
+        n_rows = min(ROWS_TO_TRY, self.batch_size)
+        # Not as many members as rows: an axis taken for another then shows.
+        keys = np.array([[0, i] for i in range(3 if n_rows == 2 else 2)], np.uint32)
+        shape = (len(keys), n_rows, self.own.n_features)
         X = np.random.default_rng(0).normal(size=shape).astype(np.float32)
         batch = tuple(map(self._tensor, (X, X[..., 0], np.ones(shape[:2], np.float32))))
         members = [self._new_member(key) for key in keys]
