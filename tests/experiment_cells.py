@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from confide.experiments import EXPERIMENTS, Cell, RunFolder
-from confide.experiments.catalogue import overfitting
+from confide.experiments.catalogue import boosted_trees, overfitting
 from confide.experiments.catalogue.experiment_1 import SETS
 from confide.experiments.coverage import CONTENDERS
 from confide.experiments.honest.contenders import EVERYWHERE, RAW, shown_for
@@ -50,12 +50,12 @@ def study_cells(sets, conditions, methods, levels, *, n_simulations=6, n_rows=20
                     yield f"{name}/{condition}/{contender.name}-{own[0]:g}", frame, settings
 
 
-def nested_cells(sets, levels, *, n_simulations=6, n_rows=20):
-    """Cells of the nested experiment on truths of Algorithm 3, with all contenders."""
+def nested_cells(sets, levels, contenders=None, *, n_simulations=6, n_rows=20):
+    """Cells of a nested experiment on truths of Algorithm 3, by default with all contenders."""
     generator = np.random.default_rng(2)
     for name in sets:
         problem = Problem(name, "random_forest")
-        for contender in [*EVERYWHERE, *shown_for(problem)]:
+        for contender in contenders or [*EVERYWHERE, *shown_for(problem)]:
             frames = []
             for variant in contender.variants:
                 frame = _study_frame(generator, contender, levels, n_simulations, n_rows)
@@ -68,7 +68,7 @@ def nested_cells(sets, levels, *, n_simulations=6, n_rows=20):
                 frames.append(frame)
             settings = {
                 "set": name, "truth": "random_forest", "method": contender.method,
-                "estimator": contender.estimator, "parameters": {},
+                "estimator": contender.estimator, "parameters": dict(contender.parameters),
                 "variants": list(contender.variants), "n_simulations": 20, "levels": levels,
                 "simulations": [0, n_simulations],
             }  # fmt: skip
@@ -119,6 +119,8 @@ def every_run(runs: Path) -> None:
     run_with(runs / "assumptions", "assumptions", *_errors(generator))
     run_with(runs / "overfitting", "overfitting", *_curves())
     run_with(runs / "honest-confidence", "honest-confidence", *nested_cells(["boston"], [0.8, 0.9]))
+    trees = nested_cells(["boston"], [0.8], boosted_trees.CONTENDERS)
+    run_with(runs / "boosted-trees", "boosted-trees", *trees)
 
 
 def _networks(generator):
