@@ -126,7 +126,7 @@ def load(
         _refuse_altered(header, arrays)
         own.check(header, estimator)
     except DAMAGE as error:
-        if header.get("sha256") == _checksum(header, arrays):
+        if _is_as_saved(header, arrays):
             own.refuse(error)
         raise ModelFileError(
             f"{path} is damaged or was tampered with: its parts do not fit together ({error}). "
@@ -216,6 +216,14 @@ def _refuse_foreign_novelty(estimator: EnsembleRegressor) -> None:
 def _refuse_altered(header: dict[str, Any], arrays: Arrays) -> None:
     if header["sha256"] != _checksum(header, arrays):
         raise ValueError("it is not what was saved")
+
+
+def _is_as_saved(header: dict[str, Any], arrays: Arrays) -> bool:
+    try:
+        _refuse_altered(header, arrays)
+    except DAMAGE:
+        return False
+    return True
 
 
 def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
