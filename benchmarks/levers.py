@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 
 from confide import BootstrappedDeepEnsembleRegressor
+from confide.diagnostics import Decay
+from confide.document import Column, Table
+from confide.document.tables import to_markdown
 from confide.experiments.provenance import provenance
 from confide.experiments.simulated import twin_of
-from confide.explanation import Decay
 from confide.methods.bootstrapped_deep_ensemble import member_means
 from confide.randomness import key_from
-from confide.report import Column, Table
-from confide.report.tables import to_markdown
 from confide.simulate import Friedman1
 
 CASES = ("friedman1", "boston", "concrete", "yacht", "energy")

@@ -20,11 +20,11 @@ from sklearn.model_selection import train_test_split
 
 from confide import BootstrappedDeepEnsembleRegressor, overfitting_check
 from confide.datasets import NAMES, load
+from confide.document import Column, Table
+from confide.document.tables import to_markdown
 from confide.experiments.catalogue.overfitting import NETWORK, NOISE_STD, X_TRAIN
 from confide.experiments.provenance import provenance
 from confide.plot import plot_intervals, plot_overfitting
-from confide.report import Column, Table
-from confide.report.tables import to_markdown
 
 EPOCHS = (20, 80, 400)
 SPLITS = 3

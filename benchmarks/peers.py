@@ -25,7 +25,7 @@ from comparison.tables import document_of, markdown_of
 from speed.arguments import positive
 from speed.measure import say
 
-from confide.report import Document, to_svg, write_document
+from confide.document import Document, to_svg, write_document
 
 EXAMPLES = """\
 examples:

@@ -11,8 +11,8 @@ import jaxtyping
 import numpy as np
 import pandas as pd
 import pytest
-from browsing import QUIET, browser_path, opened
 from hypothesis import settings
+from support.browsing import QUIET, browser_path, opened
 
 from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
 

@@ -1,75 +1,52 @@
 """Imports point one way, and the public surface is small, sorted and documented."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from rooms import BEGIN, END, ROOT, SOURCE, as_mermaid, imported_modules, reduced, room, rooms
 
 import confide
+from confide.moved import MOVED
 
-SOURCE = Path(confide.__file__).parent
-# Each concept may import those before it; concepts on one line do not know each other.
-LAYERS = [
-    {"arrays", "compilation", "errors", "extras", "fingerprints", "randomness"},
-    {"atomic", "checks", "encoding", "named", "trees"},
-    {"uncertainty", "metrics", "standardise", "datasets", "tables"},
-    {"explanation", "learners"},
-    {"bootstrap", "novelty", "prediction", "progress"},
-    {"overfitting"},
-    {"methods", "plot", "report"},
-    {"simulate"},
-    {"honest"},
-    {"estimators"},
-    {"laboratory"},
-    {"experiments"},
-    {"workflow"},
-    {"cli"},
-    {"__main__"},
-]
+# These answer from arrays and files alone: no network, and not the seconds that JAX takes to load.
+WITHOUT_JAX = ["metrics", "persistence", "uncertainty"]
 
 
-def imported_concepts(path: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("confide"):
-            names |= (
-                {node.module}
-                if node.module != "confide"
-                else {f"confide.{a.name}" for a in node.names}
-            )
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names if alias.name.startswith("confide")}
-    return {name.split(".")[1] for name in names if "." in name}
+def test_imports_point_one_way():
+    assert reduced(rooms())  # a circle of rooms is a graphlib.CycleError
 
 
-def concept(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+def test_the_picture_of_the_rooms_is_that_of_the_code():
+    drawn = (ROOT / "CONTRIBUTING.md").read_text().partition(BEGIN)[2].partition(END)[0]
+    assert drawn.strip() == as_mermaid(rooms()), "python tools/rooms.py --write draws it anew"
 
 
-@pytest.mark.parametrize("level", range(len(LAYERS)))
-def test_imports_point_one_way(level):
-    allowed = set().union(*LAYERS[:level])
+def test_rooms_are_imported_by_their_name():
     for path in SOURCE.rglob("*.py"):
-        if concept(path) in LAYERS[level]:
-            inside = concept(path)
-            # The command works through the public names.
-            public = set(confide.__all__) if inside == "cli" else set()
-            wrong = imported_concepts(path) - allowed - {inside} - public
-            assert not wrong, f"{path.relative_to(SOURCE)} imports {wrong}"
+        for module in imported_modules(path):
+            _, name, *file = module.split(".")
+            inside = name == room(path) or not (SOURCE / name).is_dir()
+            assert inside or not file, f"{path.relative_to(SOURCE)} imports {module}"
 
 
-def test_every_concept_has_its_layer():
-    concepts = {concept(path) for path in SOURCE.rglob("*.py")} - {"__init__"}
-    assert concepts == set().union(*LAYERS)
+@pytest.mark.parametrize("name", WITHOUT_JAX)
+def test_some_rooms_do_not_import_jax(name):
+    script = f"import sys, confide.{name}; print('jax' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True
+    )
+    assert done.stdout.strip() == "False"
 
 
-def test_uncertainty_and_metrics_know_arrays_only():
-    for folder in ("uncertainty", "metrics"):
-        for path in (SOURCE / folder).glob("*.py"):
-            assert "learners" not in path.read_text()
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+def test_a_module_that_moved_is_found_by_its_old_name(old, new, monkeypatch):
+    monkeypatch.delitem(sys.modules, old, raising=False)
+    with pytest.warns(DeprecationWarning, match=f"{old} is now {new}"):
+        assert importlib.import_module(old) is importlib.import_module(new)
 
 
 def test_nobody_asks_which_class_a_law_is():
@@ -117,7 +94,8 @@ def test_nothing_heavy_is_imported_before_it_is_needed(needed, heavy):
 
 def test_every_public_name_is_listed_and_has_its_home():
     assert dir(confide) == confide.__all__
-    assert {"__version__", *confide._HOME_OF} == set(confide.__all__)
+    homes = set().union(*confide._HOMES.values())
+    assert {"__version__", *homes} == set(confide.__all__)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error():

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from confide.report.look import COLOURS, INK, WIDTH, fitted_width
+from confide.document.look import COLOURS, INK, WIDTH, fitted_width
 
 from .contenders import CONTENDERS, REFERENCE
 from .data import DATA

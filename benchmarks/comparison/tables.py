@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from confide.report import Column, Document, Figure, Section, Table, to_markdown
+from confide.document import Column, Document, Figure, Section, Table, to_markdown
 
 from .answers import LEVELS, MIDPOINTS
 from .choice import choice

@@ -4,11 +4,15 @@ A prediction with a confidence interval for the true function, a prediction inte
 observation, and a split of the uncertainty into noise, finite data and random training.
 """
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from confide.lazy import lazily
+from confide.moved import still_found
 
 if TYPE_CHECKING:
     from confide.compilation import enable_compilation_cache
+    from confide.coverage import CoverageReport, coverage_check
+    from confide.diagnostics import Explanation, OverfittingCheck, overfitting_check
     from confide.errors import (
         LeftOutColumnWarning,
         ModelFileError,
@@ -24,10 +28,7 @@ if TYPE_CHECKING:
         QualityDrivenEnsembleRegressor,
         load,
     )
-    from confide.explanation import Explanation
-    from confide.laboratory import CoverageReport, coverage_check
     from confide.learners import TrainingDivergedError
-    from confide.overfitting import OverfittingCheck, overfitting_check
     from confide.prediction import Prediction
 
     __version__: str
@@ -57,6 +58,7 @@ __all__ = [
 
 _HOMES = {
     "compilation": ["enable_compilation_cache"],
+    "diagnostics": ["Explanation", "OverfittingCheck", "overfitting_check"],
     "errors": [
         "LeftOutColumnWarning",
         "ModelFileError",
@@ -72,30 +74,21 @@ _HOMES = {
         "QualityDrivenEnsembleRegressor",
         "load",
     ],
-    "explanation": ["Explanation"],
-    "laboratory": ["CoverageReport", "coverage_check"],
+    "coverage": ["CoverageReport", "coverage_check"],
     "learners": ["TrainingDivergedError"],
-    "overfitting": ["OverfittingCheck", "overfitting_check"],
     "prediction": ["Prediction"],
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+# JAX and scikit-learn take seconds to import: `confide --help` need not wait for them.
+_find = lazily(__name__, _HOMES)
+still_found()
 
 
 def __getattr__(name: str) -> Any:
-    """Each name is imported when it is first asked for, so that `confide --help` need not wait.
-
-    JAX and scikit-learn take seconds.
-    """
     if name == "__version__":
         from importlib.metadata import version
 
-        value: Any = version("confide")
-    elif name in _HOME_OF:
-        value = getattr(importlib.import_module(f"confide.{_HOME_OF[name]}"), name)
-    else:
-        raise AttributeError(f"module 'confide' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+        return version("confide")
+    return _find(name)
 
 
 def __dir__() -> list[str]:

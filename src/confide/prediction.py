@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float64
 from numpy.typing import ArrayLike
 
-from confide.errors import NoSuchIntervalError, is_number, nearest
-from confide.explanation import Decay, Explanation, checked_decay
+from confide.checks import checked_level, checked_probability, checked_targets
+from confide.diagnostics import Decay, Explanation, checked_decay
+from confide.errors import NoSuchIntervalError, nearest
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
-from confide.uncertainty import Calibration, Law, SimulatedErrors
+from confide.uncertainty import Law, SimulatedErrors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,12 +104,6 @@ class Prediction:
         if kind == "confidence" and self.confidence_law is None:
             return False
         return self.law(kind).origin != "model"
-
-    def calibrated(self, calibration: Calibration) -> "Prediction":
-        """The same with calibrated prediction intervals; everything else is as it was."""
-        raw = self.uncalibrated or self
-        law = calibration.law(raw.mean, self.scale)
-        return replace(self, prediction_law=law, uncalibrated=raw)
 
     @property
     def sources(self) -> dict[str, Row]:
@@ -284,56 +279,3 @@ class Prediction:
                 columns[f"{name}_ci_lower_uncalibrated"] = lower
                 columns[f"{name}_ci_upper_uncalibrated"] = upper
         return columns
-
-
-def checked_targets(y: ArrayLike, n_rows: int) -> Row:
-    """Observed targets, one finite number for each row."""
-    targets = np.asarray(y)
-    if targets.shape not in {(n_rows,), (n_rows, 1)}:
-        raise ValueError(
-            f"y must have one target for each of the {n_rows} predicted rows, got shape "
-            f"{targets.shape}. Pass the targets of the rows that were predicted, in their order."
-        )
-    if targets.dtype.kind not in "biuf":  # Python's own words refuse text, and dates too
-        targets = targets.astype(object)
-    try:
-        targets = targets.astype(np.float64).reshape(n_rows)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y must be numbers: {error}. Pass the observed targets.") from error
-    if not np.isfinite(targets).all():
-        row = int(np.argmin(np.isfinite(targets)))
-        raise ValueError(
-            f"y must be finite numbers, got {targets[row]} in row {row}. Drop the rows whose "
-            "target is missing from X and y, and predict the others."
-        )
-    return targets
-
-
-# Quantiles nearer to 0 or 1 than this have no digits left in a float.
-NEAREST_TO_CERTAIN = 1e-12
-
-
-def checked_level(confidence_level: object) -> float:
-    """The level, if it is one."""
-    if not (is_number(confidence_level) and 0 < confidence_level < 1):
-        raise ValueError(
-            f"`confidence_level` must lie in (0, 1), got {confidence_level!r}. It is a fraction: "
-            "pass 0.95 for 95 %."
-        )
-    if confidence_level > 1 - NEAREST_TO_CERTAIN:
-        raise ValueError(
-            f"`confidence_level` must be at most 1 - {NEAREST_TO_CERTAIN:g}, got "
-            f"{confidence_level!r}: floats cannot tell such quantiles apart."
-        )
-    return float(confidence_level)
-
-
-def checked_probability(probability: object) -> float:
-    """The probability of a quantile, if it is one."""
-    low, high = NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN
-    if not (is_number(probability) and low <= probability <= high):
-        raise ValueError(
-            f"Quantile probabilities must lie in (0, 1), got {probability!r}. Pass for example "
-            "[0.05, 0.5, 0.95]."
-        )
-    return float(probability)

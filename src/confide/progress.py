@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
-from confide.learners import Progress
+Progress: TypeAlias = Callable[[int], None]
+"""Called with the amount of work just done, possibly from a worker thread."""
 
 
 @contextmanager

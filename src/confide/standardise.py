@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Float32, Float64
 
-from confide.arrays import Arrays, checked_array
+from confide.persistence import Arrays, checked_array
 
 # Rows handled at once, so that a large table is never copied in double precision.
 _ROWS_PER_BLOCK = 65_536

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from jaxtyping import Float, Float64, Int32
 
-from confide.arrays import Arrays, checked_array
+from confide.persistence import Arrays, checked_array
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor

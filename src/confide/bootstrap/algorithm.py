@@ -7,7 +7,8 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
-from confide.learners import Learner, Likelihood, Normal, Plan, Progress, TrainingData
+from confide.learners import Learner, Likelihood, Normal, Plan, TrainingData
+from confide.progress import Progress
 from confide.randomness import (
     MemberKeys,
     further_keys,

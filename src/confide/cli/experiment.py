@@ -115,8 +115,8 @@ Examples:
 @runs_option
 def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
     """Say what an experiment is, how far its run has come, and what it found so far."""
+    from confide.document import Document, Section, Table, to_markdown
     from confide.experiments import EXPERIMENTS, RunFolder
-    from confide.report import Document, Section, Table, to_markdown
 
     with _messages(kept=""), refusals():
         chosen = EXPERIMENTS[name]
@@ -168,8 +168,8 @@ Examples:
 @runs_option
 def report(output: Path, runs: Path) -> None:
     """Make a page of everything that is finished: from saved cells only."""
+    from confide.document import write_document
     from confide.experiments import document_of, runs_in
-    from confide.report import write_document
 
     with _messages(kept=""), refusals():
         page = write_document(document_of(runs_in(runs)), output)
@@ -196,7 +196,7 @@ def _number(level: str) -> float:
 
 
 def _folder(runs: Path, chosen: Any, quick: bool) -> Path:
-    from confide.experiments.store import QUICK
+    from confide.experiments import QUICK
 
     return runs / (f"{chosen.name}{QUICK}" if quick else chosen.name)
 

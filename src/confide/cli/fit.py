@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # The default of `BootstrappedEnsembleRegressor`; a test keeps them equal.
 ROUNDS = 200
-# Those of `confide.honest`, which takes long to load; a test keeps them equal.
+# Those of `confide.calibration`, which takes long to load; a test keeps them equal.
 FEWEST_SIMULATIONS, SIMULATIONS = 10, 20
 
 

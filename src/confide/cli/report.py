@@ -54,8 +54,8 @@ def report(
     with messages():
         with starting():
             from confide import load
-            from confide.atomic import write_atomically
-            from confide.report import render_page
+            from confide.document import render_page
+            from confide.persistence import write_atomically
             from confide.tables import TableFile
             from confide.workflow import arrow_types, page_document, page_inputs
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
-from confide.atomic import write_atomically
 from confide.datasets import openml
 from confide.datasets.sets import BENCHMARK_SETS
 from confide.errors import nearest
+from confide.persistence import write_atomically
 
 NAMES = tuple(BENCHMARK_SETS)
 Values = Float64[np.ndarray, "row column"]

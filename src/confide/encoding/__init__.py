@@ -13,6 +13,7 @@ from confide.encoding.reading import (
     refuse_unreadable_tables,
     rows_of,
 )
+from confide.encoding.written_dates import series_with_dates_read
 
 __all__ = [
     "Column",
@@ -22,4 +23,5 @@ __all__ = [
     "is_table",
     "refuse_unreadable_tables",
     "rows_of",
+    "series_with_dates_read",
 ]

@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Float, Int64
 from sklearn.utils import check_array
 
-from confide.arrays import Arrays
 from confide.encoding.columns import (
     CategoryColumn,
     Column,
@@ -24,6 +23,7 @@ from confide.encoding.columns import (
 )
 from confide.encoding.reading import Source, sources
 from confide.encoding.written_dates import is_date, with_dates_read
+from confide.persistence import Arrays
 
 Matrix: TypeAlias = Float[np.ndarray, "row feature"]
 # For each column that has some: how often each value came that training did not have.

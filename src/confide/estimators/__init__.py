@@ -2,6 +2,7 @@
 
 from confide.estimators.base import EnsembleRegressor
 from confide.estimators.files import load
+from confide.estimators.own_parts import in_words
 from confide.estimators.regressors import (
     ESTIMATORS,
     BootstrappedDeepEnsembleRegressor,
@@ -13,6 +14,7 @@ from confide.estimators.regressors import (
     register,
 )
 from confide.estimators.training_table import TrainingTable
+from confide.estimators.validation import checked_training_data
 
 __all__ = [
     "ESTIMATORS",
@@ -24,6 +26,8 @@ __all__ = [
     "NaiveBootstrapRegressor",
     "QualityDrivenEnsembleRegressor",
     "TrainingTable",
+    "checked_training_data",
+    "in_words",
     "load",
     "register",
 ]

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol, Self
 
-from confide.arrays import Arrays
+from confide.persistence import Arrays
 
 
 class Attachment(Protocol):

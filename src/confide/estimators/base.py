@@ -15,6 +15,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from confide.calibration import Calibration
+from confide.checks import checked_targets
+from confide.diagnostics import Novelty
 from confide.encoding import Encoder
 from confide.errors import HonestyWarning
 from confide.estimators.training_table import TrainingTable
@@ -25,25 +28,23 @@ from confide.estimators.validation import (
     refuse_targets_that_cannot_be_learnt,
 )
 from confide.fingerprints import fingerprints, identities
-from confide.learners import Learner, Progress
-from confide.methods.batches import fit_batches
-from confide.methods.epochs import (
+from confide.learners import Learner
+from confide.methods import (
     FALLBACK,
     EpochChoice,
     choose_epochs,
+    fit_batches,
     is_auto,
     refuse_auto_epochs_without_likelihood,
     search_epochs,
 )
-from confide.novelty import Novelty
-from confide.prediction import Kind, Prediction, checked_targets
-from confide.progress import progress_bar, rescaled
+from confide.prediction import Kind, Prediction
+from confide.progress import Progress, progress_bar, rescaled
 from confide.randomness import key_from, split_on_host
 from confide.standardise import Standardiser
-from confide.uncertainty import Calibration
 
 if TYPE_CHECKING:
-    from confide.honest import ConfidenceCalibration
+    from confide.calibration import ConfidenceCalibration
     from confide.simulate import Truth
 
 Row = Float64[np.ndarray, " row"]
@@ -302,7 +303,9 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         Raises:
             TwinError: a twin cannot be fitted to the data.
         """
-        from confide.honest import ConfidenceCalibration  # here, because forests take long to load
+        from confide.calibration import (
+            ConfidenceCalibration,  # here, because forests take long to load
+        )
 
         check_is_fitted(self, "fitted_")
         table = checked_X(self, X)
@@ -358,7 +361,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         if self.confidence_calibration_ is not None:
             prediction = self.confidence_calibration_.calibrated(self.method, prediction, X)
         if self.calibration_ is not None:
-            prediction = prediction.calibrated(self.calibration_)
+            prediction = self.calibration_.calibrated(prediction)
         return prediction
 
     def save(self, path: str | os.PathLike[str]) -> None:

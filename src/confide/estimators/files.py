@@ -12,8 +12,8 @@ import numpy as np
 import safetensors
 from safetensors.numpy import save as to_bytes
 
-from confide.arrays import Arrays, part
-from confide.atomic import write_atomically
+from confide.calibration import Calibration
+from confide.diagnostics import Novelty
 from confide.encoding import Encoder
 from confide.errors import ModelFileError
 from confide.estimators.attachment import Attachment
@@ -22,12 +22,11 @@ from confide.estimators.own_parts import OwnParts, is_own, plain, probe
 from confide.estimators.regressors import ESTIMATORS
 from confide.estimators.training_table import TrainingTable
 from confide.learners import Learner
-from confide.methods.epochs import AUTO, EpochChoice
-from confide.novelty import Novelty
-from confide.uncertainty import Calibration
+from confide.methods import AUTO, EpochChoice
+from confide.persistence import Arrays, part, write_atomically
 
 if TYPE_CHECKING:
-    from confide.honest import ConfidenceCalibration
+    from confide.calibration import ConfidenceCalibration
 
 FORMAT = "confide model"
 FORMAT_VERSION = 3
@@ -188,7 +187,7 @@ def _on_twins(
 ) -> "ConfidenceCalibration | None":
     if ON_TWINS not in header["attachments"]:
         return None
-    from confide.honest import ConfidenceCalibration
+    from confide.calibration import ConfidenceCalibration
 
     return ConfidenceCalibration.from_file(
         header["attachments"][ON_TWINS],

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from jaxtyping import UInt64
 
-from confide.arrays import Arrays
+from confide.persistence import Arrays
 
 Fingerprints = UInt64[np.ndarray, " row"]
 

@@ -12,10 +12,11 @@ from confide.experiments.engines import Engine, InProcess, LostCellError, Observ
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.run import cells_of, open_run
-from confide.experiments.store import RunFolder, RunFolderError, Saved
+from confide.experiments.store import QUICK, RunFolder, RunFolderError, Saved
 
 __all__ = [
     "EXPERIMENTS",
+    "QUICK",
     "Cell",
     "Display",
     "Engine",

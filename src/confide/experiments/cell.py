@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from confide.learners import Progress
+from confide.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from confide.document import Document, Section
 from confide.experiments.catalogue import EXPERIMENTS
 from confide.experiments.provenance import PACKAGES
 from confide.experiments.store import QUICK, RUN_FILE, RunFolder, RunFolderError, Saved
-from confide.report import Document, Section
 
 INTRODUCTION = """\
 Bootstrapped Deep Ensembles (BDE), deep ensembles (DE), the naive bootstrap (NB), concrete dropout

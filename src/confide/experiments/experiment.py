@@ -10,7 +10,7 @@ from confide.experiments.options import Options
 from confide.experiments.store import Saved
 
 if TYPE_CHECKING:
-    from confide.report import Part
+    from confide.document import Part
 
 
 @dataclass(frozen=True)

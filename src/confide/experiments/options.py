@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from confide.checks import require_whole
+from confide.checks import checked_level, require_whole
 from confide.errors import nearest
-from confide.prediction import checked_level
 
 
 @dataclass(frozen=True, kw_only=True)

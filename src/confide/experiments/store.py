@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confide.atomic import write_atomically
 from confide.experiments.cell import Cell
 from confide.extras import require
+from confide.persistence import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,6 +4,7 @@ Read `protocol.py` first, then `likelihood.py` (what outputs mean), `loop.py` (o
 training loop) and `ensemble.py` (members in blocks over the cores).
 """
 
+from confide.learners.blocks import slices
 from confide.learners.data import TrainingData
 from confide.learners.dropout import thinned
 from confide.learners.ensemble import (
@@ -23,7 +24,7 @@ from confide.learners.networks import (
     layer_sizes,
     networks,
 )
-from confide.learners.protocol import Learner, Plan, Progress, require_learner
+from confide.learners.protocol import Learner, Plan, require_learner
 
 __all__ = [
     "LEARNERS",
@@ -39,7 +40,6 @@ __all__ = [
     "PaperNetwork",
     "Perceptron",
     "Plan",
-    "Progress",
     "SquaredError",
     "TrainingData",
     "TrainingDivergedError",
@@ -52,5 +52,6 @@ __all__ = [
     "networks",
     "opened",
     "require_learner",
+    "slices",
     "thinned",
 ]

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, UInt32
 
-from confide.arrays import Arrays, checked_array
 from confide.errors import is_number, nearest
 from confide.extras import require
 from confide.learners.blocks import Worker, available_cores, run_in_blocks, slices
 from confide.learners.data import TrainingData
 from confide.learners.likelihood import Likelihood, SquaredError
-from confide.learners.protocol import Learner, Plan, Progress
+from confide.learners.protocol import Learner, Plan
+from confide.persistence import Arrays, checked_array
+from confide.progress import Progress
 from confide.randomness import MemberKeys
 
 # Rounds between two calls of `progress`: a bar that is drawn every round would cost more than it.

@@ -10,7 +10,6 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Float32, Int, PyTree, UInt32
 
-from confide.arrays import Arrays, checked_array
 from confide.learners.blocks import Worker, padded_block, run_in_blocks, slices
 from confide.learners.data import TrainingData, padded
 from confide.learners.errors import TrainingDivergedError
@@ -25,8 +24,10 @@ from confide.learners.loop import (
     train_member,
 )
 from confide.learners.network import Network
-from confide.learners.protocol import Learner, Plan, Progress
+from confide.learners.protocol import Learner, Plan
 from confide.learners.shuffle import grid
+from confide.persistence import Arrays, checked_array
+from confide.progress import Progress
 from confide.randomness import MemberKeys
 
 # The most members in one `vmap`: the largest block tried, and the fastest (benchmarks/README.md).

@@ -1,19 +1,16 @@
 """What Algorithm 1 of the paper asks of a learner: start, train from a state, predict."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from confide.arrays import Arrays, checked_array
 from confide.learners.data import TrainingData
 from confide.learners.likelihood import Likelihood
+from confide.persistence import Arrays, checked_array
+from confide.progress import Progress
 from confide.randomness import MemberKeys
-
-Progress: TypeAlias = Callable[[int], None]
-"""Called with the number of member-epochs just finished, possibly from a worker thread."""
 
 State = TypeVar("State")
 

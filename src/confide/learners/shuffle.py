@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, UInt32
 
 # Enough rounds that pairs of rows are in a uniform order to within the sampling error of 4e5 draws;
-# few rows need more for their whole order to be uniform (tests/test_shuffle.py).
+# few rows need more for their whole order to be uniform (tests/learners/test_shuffle.py).
 ROUNDS, ROUNDS_IF_FEW, FEW = 8, 24, 128
 GOLDEN_RATIO = np.uint32(0x9E3779B9)
 # Grid shapes to choose from: enough to find one with hardly a cell to spare.

@@ -10,12 +10,11 @@ import torch
 from jaxtyping import Float, Float32, Int, UInt32
 from torch import Tensor, nn
 
-from confide.arrays import Arrays, checked_array
 from confide.learners.blocks import slices
 from confide.learners.data import TrainingData
 from confide.learners.errors import TrainingDivergedError
 from confide.learners.likelihood import Likelihood
-from confide.learners.protocol import Learner, Plan, Progress
+from confide.learners.protocol import Learner, Plan
 from confide.learners.torch_modules import (
     CPU,
     LAYERS,
@@ -30,6 +29,8 @@ from confide.learners.torch_modules import (
 )
 from confide.learners.torch_side_by_side import WAYS, Way, raw_outputs
 from confide.learners.torch_training import Member, Recipe, Workbench, threads, works
+from confide.persistence import Arrays, checked_array
+from confide.progress import Progress
 from confide.randomness import MemberKeys, generator_from
 
 # The most members in one call of the module.

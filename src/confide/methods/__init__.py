@@ -13,6 +13,16 @@ from confide.methods import (
     naive_bootstrap,
     quality_driven_ensemble,
 )
+from confide.methods.batches import fit_batches
+from confide.methods.epochs import (
+    AUTO,
+    FALLBACK,
+    EpochChoice,
+    choose_epochs,
+    is_auto,
+    refuse_auto_epochs_without_likelihood,
+    search_epochs,
+)
 from confide.named import Named
 
 REGISTRY = Named(
@@ -30,10 +40,18 @@ REGISTRY = Named(
 )
 
 __all__ = [
+    "AUTO",
+    "FALLBACK",
     "REGISTRY",
+    "EpochChoice",
     "bootstrapped_deep_ensemble",
+    "choose_epochs",
     "concrete_dropout",
     "deep_ensemble",
+    "fit_batches",
+    "is_auto",
     "naive_bootstrap",
     "quality_driven_ensemble",
+    "refuse_auto_epochs_without_likelihood",
+    "search_epochs",
 ]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
-from confide.learners import Learner, Progress, TrainingDivergedError
-from confide.learners.blocks import slices
+from confide.learners import Learner, TrainingDivergedError, slices
+from confide.progress import Progress
 
 # Targets (networks x rows) in one batch of many fits: some tens of megabytes.
 TARGETS_PER_BATCH = 8_000_000

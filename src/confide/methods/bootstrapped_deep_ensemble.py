@@ -7,11 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
-from confide.arrays import Arrays, checked_array
 from confide.bootstrap import Bootstrap, BootstrappedEnsemble, Keys, bootstrapped_ensemble
 from confide.checks import require_choice, require_whole
 from confide.errors import is_number
-from confide.learners import Learner, Progress
+from confide.learners import Learner
 from confide.methods import members
 from confide.methods.members import (
     FittedMembers,
@@ -26,7 +25,9 @@ from confide.methods.members import (
 )
 from confide.methods.noise import variance_at
 from confide.methods.settings import EnsembleSettings, require_several
+from confide.persistence import Arrays, checked_array
 from confide.prediction import Prediction
+from confide.progress import Progress
 from confide.standardise import Standardiser
 from confide.trees import Trees
 from confide.uncertainty import (

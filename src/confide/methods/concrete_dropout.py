@@ -7,14 +7,15 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray, UInt32
 
-from confide.arrays import Arrays, checked_array
 from confide.bootstrap import Keys
 from confide.checks import require_choice, require_positive, require_whole
-from confide.learners import Learner, Progress, as_key, dropout_networks, layer_sizes, thinned
+from confide.learners import Learner, as_key, dropout_networks, layer_sizes, thinned
 from confide.methods import members
 from confide.methods.members import FittedMembers, fit_members, in_row_blocks, member_epochs
 from confide.methods.settings import TrainingSettings
+from confide.persistence import Arrays, checked_array
 from confide.prediction import Prediction
+from confide.progress import Progress
 from confide.randomness import member_keys
 from confide.uncertainty import (
     TPlusNormalLaw,

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 
-from confide.arrays import Arrays
 from confide.bootstrap import Keys
 from confide.fingerprints import groups
-from confide.learners import Learner, Plan, Progress, TrainingData, TrainingDivergedError
-from confide.learners.blocks import slices
+from confide.learners import Learner, Plan, TrainingData, TrainingDivergedError, slices
 from confide.methods.members import ROWS_PER_BLOCK
 from confide.methods.settings import EnsembleSettings
+from confide.persistence import Arrays
+from confide.progress import Progress
 from confide.randomness import generator_from, split_on_host
 from confide.standardise import Standardiser
 

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 
-from confide.arrays import Arrays, part
 from confide.bootstrap import Keys, train_ensemble
-from confide.learners import Learner, Progress, TrainingData, networks
+from confide.learners import Learner, TrainingData, networks
 from confide.methods.noise import noise_epochs, out_of_fold_noise
 from confide.methods.settings import TrainingSettings
+from confide.persistence import Arrays, part
+from confide.progress import Progress
 from confide.randomness import MemberKeys
 from confide.standardise import Standardiser
 from confide.trees import Trees

@@ -15,7 +15,8 @@ from jaxtyping import Float, Float32, Float64, Int
 
 from confide.bootstrap import Keys, train_ensemble
 from confide.fingerprints import groups
-from confide.learners import Learner, Progress, TrainingData
+from confide.learners import Learner, TrainingData
+from confide.progress import Progress
 from confide.randomness import further_keys, generator_from
 from confide.trees import Trees, variance_of_residuals
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy.typing import ArrayLike
 
-from confide.encoding.written_dates import series_with_dates_read
+from confide.encoding import series_with_dates_read
 from confide.errors import nearest
 
 if TYPE_CHECKING:

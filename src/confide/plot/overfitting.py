@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.overfitting import LARGEST_RATIO, overfitting_check
+from confide.diagnostics import LARGEST_RATIO, overfitting_check
 from confide.plot.prediction import COLOURS, axis_or_new
 from confide.prediction import Prediction
 

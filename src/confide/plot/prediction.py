@@ -7,8 +7,9 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
+from confide.checks import checked_targets
 from confide.plot.places import Places, places_along, places_by_prediction
-from confide.prediction import Kind, Prediction, checked_targets
+from confide.prediction import Kind, Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

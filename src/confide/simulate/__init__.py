@@ -18,7 +18,7 @@ from confide.simulate.analytic import (
     Sine,
 )
 from confide.simulate.candidates import CANDIDATES
-from confide.simulate.choice import Candidate, fitted_twins
+from confide.simulate.choice import FEWEST_ROWS, Candidate, fitted_twins, n_steps
 from confide.simulate.fitted_twin import FittedTwin
 from confide.simulate.gradient_boosting import GradientBoostingTruth
 from confide.simulate.network import NetworkTruth
@@ -38,6 +38,7 @@ from confide.simulate.twins import TWINS
 __all__ = [
     "ANALYTIC_TRUTHS",
     "CANDIDATES",
+    "FEWEST_ROWS",
     "GAUSSIAN",
     "NOISE_LAWS",
     "TWINS",
@@ -61,4 +62,5 @@ __all__ = [
     "StudentT3",
     "Truth",
     "fitted_twins",
+    "n_steps",
 ]

@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold
 
 from confide.errors import TwinError
 from confide.fingerprints import groups
-from confide.learners import Progress
+from confide.progress import Progress
 from confide.simulate.candidates import CANDIDATES, Fit
 from confide.simulate.fitted_twin import FittedTwin, standardised_inputs
 from confide.standardise import Standardiser

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from confide.arrays import Arrays, checked_array, part
+from confide.persistence import Arrays, checked_array, part
 from confide.simulate.functions import FUNCTIONS, Function
 from confide.simulate.noise import GAUSSIAN, NoiseLaw, Residuals
 from confide.simulate.truth import Truth

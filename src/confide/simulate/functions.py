@@ -6,8 +6,8 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from jaxtyping import Float64
 
-from confide.arrays import Arrays, checked_array
 from confide.named import Named
+from confide.persistence import Arrays, checked_array
 from confide.trees import Row, Table, Trees
 
 # Landmarks x rows that are held at once.

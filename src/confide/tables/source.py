@@ -9,9 +9,9 @@ import weakref
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from confide.atomic import said_if_full
 from confide.errors import TableFileError, nearest
 from confide.extras import require
+from confide.persistence import said_if_full
 from confide.tables.recognise import compression
 
 STANDARD_INPUT = "-"

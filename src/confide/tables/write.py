@@ -12,9 +12,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from confide.atomic import atomic_file, check_target, said_if_full
 from confide.errors import TableFileError
 from confide.extras import require
+from confide.persistence import atomic_file, check_target, said_if_full
 
 STANDARD_OUTPUT = "-"
 TEXT_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")

@@ -2,16 +2,10 @@
 
 Read `variances.py` for the three sources of uncertainty, `law.py` for what every law answers,
 `intervals.py` for what the paper says about the true function and about a new observation,
-`t_plus_normal.py` for the exact quantiles, `conformal.py` for prediction intervals that are
-calibrated on rows kept back, `pivots.py` for intervals of both kinds that are calibrated on
-simulated data.
+`t_plus_normal.py` for the exact quantiles, `pivots.py` for intervals of both kinds that are
+calibrated on simulated data.
 """
 
-from confide.uncertainty.conformal import (
-    Calibration,
-    ConformalLaw,
-    smallest_calibration_set,
-)
 from confide.uncertainty.intervals import (
     bootstrapped_confidence_law,
     bootstrapped_prediction_law,
@@ -19,10 +13,10 @@ from confide.uncertainty.intervals import (
     deep_ensemble_prediction_law,
     monte_carlo_prediction_interval,
 )
-from confide.uncertainty.law import Law, NormalMixture
-from confide.uncertainty.level_law import LevelLaw
+from confide.uncertainty.law import Law, NormalMixture, Origin, Row
+from confide.uncertainty.level_law import SAME_LEVEL, LevelLaw
 from confide.uncertainty.pivots import PivotLaw, Simulated, SimulatedErrors, pooled_scores
-from confide.uncertainty.score_law import ScoreLaw, conformal_quantile
+from confide.uncertainty.score_law import ScoreLaw, Scores, conformal_quantile
 from confide.uncertainty.symmetric_law import SymmetricLaw
 from confide.uncertainty.t_plus_normal_law import TPlusNormalLaw
 from confide.uncertainty.variances import (
@@ -35,13 +29,15 @@ from confide.uncertainty.variances import (
 )
 
 __all__ = [
-    "Calibration",
-    "ConformalLaw",
+    "SAME_LEVEL",
     "Law",
     "LevelLaw",
     "NormalMixture",
+    "Origin",
     "PivotLaw",
+    "Row",
     "ScoreLaw",
+    "Scores",
     "Simulated",
     "SimulatedErrors",
     "SymmetricLaw",
@@ -59,5 +55,4 @@ __all__ = [
     "monte_carlo_prediction_interval",
     "optimisation_variance",
     "pooled_scores",
-    "smallest_calibration_set",
 ]

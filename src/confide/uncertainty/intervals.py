@@ -1,9 +1,8 @@
 """The paper's laws and intervals, built from variances."""
 
 import numpy as np
-from jaxtyping import Float64, PRNGKeyArray
+from jaxtyping import Float64
 
-from confide.randomness import generator_from
 from confide.uncertainty.t_plus_normal_law import TPlusNormalLaw
 
 Row = Float64[np.ndarray, " row"]
@@ -52,15 +51,26 @@ def deep_ensemble_prediction_law(
 
 
 def monte_carlo_prediction_interval(
-    key: PRNGKeyArray, law: TPlusNormalLaw, confidence_level: float, n_draws: int = 10_000
+    generator: np.random.Generator,
+    law: TPlusNormalLaw,
+    confidence_level: float,
+    n_draws: int = 10_000,
 ) -> Float64[np.ndarray, "row 2"]:
     """The prediction interval by draws, as the paper computes it, Algorithm 2 (`PIalg`).
 
     The bounds are empirical quantiles. As there, one draw of t serves all rows; the noise is drawn
     anew for each. The exact interval is `law.interval`, which this one agrees with up to
     Monte-Carlo error.
+
+    Args:
+        generator: of the draws.
+        law: the exact law of each row.
+        confidence_level: of the interval.
+        n_draws: draws for each row.
+
+    Returns:
+        The lower and upper bound of each row.
     """
-    generator = generator_from(key)
     t = generator.standard_t(law.degrees_of_freedom, n_draws)
     tails = [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
     bounds = [

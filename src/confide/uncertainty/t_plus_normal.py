@@ -18,7 +18,8 @@ from scipy.interpolate import CubicSpline
 Row = Float64[np.ndarray, " row"]
 
 # The rule's error falls like exp(-pi^2 / step) where chi^2 is wide and like that of a Gaussian
-# where it is narrow; with these it is below 1e-13 (tests/test_t_plus_normal.py halves the step).
+# where it is narrow; with these it is below 1e-13 (tests/uncertainty/test_t_plus_normal.py halves
+# the step).
 _STEP, _STEP_IN_STDS = 0.25, 0.45
 _NEGLIGIBLE = 1e-17
 # Far out only the rarest V count: with nodes from here on the density has twelve right digits up

@@ -4,8 +4,8 @@ from confide.workflow.check import CheckedTable, check_table
 from confide.workflow.describe import Description, described
 from confide.workflow.fit import FittedTable, fit_table, without_columns
 from confide.workflow.notes import Notes
-from confide.workflow.page import page_document
-from confide.workflow.page_inputs import PageInputs
+from confide.workflow.page.content import page_document
+from confide.workflow.page.inputs import PageInputs
 from confide.workflow.predict import (
     arrow_types,
     feature_names,

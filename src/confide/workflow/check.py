@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confide.coverage import CoverageReport, coverage_check
 from confide.estimators import (
     BootstrappedDeepEnsembleRegressor,
     DeepEnsembleRegressor,
     NaiveBootstrapRegressor,
 )
-from confide.laboratory import CoverageReport, coverage_check
 from confide.workflow.notes import Notes
 from confide.workflow.target import known_rows, take_target
 

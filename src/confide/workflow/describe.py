@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from confide.estimators import EnsembleRegressor
-from confide.estimators.own_parts import in_words
-from confide.honest.account import MANY_BIASED
+from confide.calibration import MANY_BIASED
+from confide.estimators import EnsembleRegressor, in_words
 
 if TYPE_CHECKING:
-    from confide.honest import Account
+    from confide.calibration import Account
 
 
 @dataclass(frozen=True)

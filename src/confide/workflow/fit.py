@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from confide.calibration import smallest_calibration_set
+from confide.diagnostics import overfitting_check
+from confide.document import with_error
 from confide.encoding import Encoder
 from confide.errors import (
     HonestyWarning,
@@ -21,11 +24,8 @@ from confide.errors import (
 )
 from confide.estimators import EnsembleRegressor, TrainingTable
 from confide.fingerprints import are_copies, groups
-from confide.overfitting import overfitting_check
 from confide.prediction import Prediction
-from confide.report.tables import with_error
-from confide.simulate.choice import FEWEST_ROWS as FEWEST_FOR_A_TWIN
-from confide.uncertainty import smallest_calibration_set
+from confide.simulate import FEWEST_ROWS as FEWEST_FOR_A_TWIN
 from confide.workflow.accuracy import accuracy_scores
 from confide.workflow.describe import described
 from confide.workflow.notes import Notes

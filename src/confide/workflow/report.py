@@ -10,7 +10,7 @@ from confide.estimators import EnsembleRegressor
 from confide.prediction import Prediction
 from confide.workflow.describe import described
 from confide.workflow.notes import Notes
-from confide.workflow.page_inputs import NEW, PageInputs
+from confide.workflow.page.inputs import NEW, PageInputs
 from confide.workflow.predict import features_of, predicted
 from confide.workflow.rows import status
 from confide.workflow.target import take_target

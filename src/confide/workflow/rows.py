@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float64, UInt64
 
 from confide.estimators import EnsembleRegressor
 from confide.fingerprints import fingerprints, groups, identities
-from confide.workflow.page_inputs import CALIBRATED, NEW, TRAINED
+from confide.workflow.page.inputs import CALIBRATED, NEW, TRAINED
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from confide.document import Column, Figure, Part, Table, histograms
 from confide.estimators import EnsembleRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.experiment import Experiment, Findings
@@ -12,9 +13,8 @@ from confide.experiments.options import Options
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, n_rows_of, seeds_of, twin_of
 from confide.experiments.store import Saved
-from confide.learners import Progress
-from confide.methods.bootstrapped_deep_ensemble import AS_PUBLISHED, member_means
-from confide.report import Column, Figure, Part, Table, histograms
+from confide.methods import bootstrapped_deep_ensemble
+from confide.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,10 @@ N_PANELS, N_BINS = 28, 20
 # Below this many simulations a test of normality has no power to speak of.
 ENOUGH_FOR_NORMALITY = 8
 RELATIVE_BIAS = "bias / standard deviation"
-VARIANTS: dict[str, dict[str, Any]] = {"as published": dict(AS_PUBLISHED), "as described": {}}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "as published": dict(bootstrapped_deep_ensemble.AS_PUBLISHED),
+    "as described": {},
+}
 
 
 class Assumptions(Experiment):
@@ -105,7 +108,7 @@ def errors_and_shifts(settings: Mapping[str, Any], progress: Progress | None) ->
     true_mean, n_rows = twin.truth.mean(twin.X_test), len(twin.X_test)
     errors, shifts = [], []
     for fitted in fits:
-        means, retrained = member_means(fitted.fitted_, twin.X_test)
+        means, retrained = bootstrapped_deep_ensemble.member_means(fitted.fitted_, twin.X_test)
         errors.append(means[0] - true_mean)
         shifts.append(retrained[0, 0] - means[0])
     first, stop = settings["simulations"]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from confide.document import Table
 from confide.experiments.cell import Cell
 from confide.experiments.coverage import of
 from confide.experiments.experiment import Experiment, Findings
@@ -15,7 +16,6 @@ from confide.experiments.honest.tables import HOW_GOOD, WHO, table_of_costs
 from confide.experiments.options import Options
 from confide.experiments.simulated import blocks_of
 from confide.experiments.store import Saved
-from confide.report import Table
 
 LEVEL = 0.8
 DATA_SETS_PER_CELL = 5

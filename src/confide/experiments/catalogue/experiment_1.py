@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from confide.document import Column, Figure, Section, Table, scatter_against
 from confide.experiments.cell import Cell
 from confide.experiments.coverage import (
     CONTENDERS,
@@ -34,7 +35,6 @@ from confide.metrics import (
     mean_width,
 )
 from confide.prediction import Kind
-from confide.report import Column, Figure, Section, Table, scatter_against
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from confide.document import Column, Figure, Part, Section, Table, lines_with_errors
 from confide.experiments.cell import Cell
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, seeds_of, twin_of
 from confide.experiments.store import Saved
-from confide.learners import Progress
-from confide.report import Column, Figure, Part, Section, Table, lines_with_errors
+from confide.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from confide.document import Part
 from confide.experiments.cell import Cell
 from confide.experiments.coverage import of
 from confide.experiments.experiment import Experiment, Findings
@@ -16,7 +17,6 @@ from confide.experiments.honest.tables import tables_of
 from confide.experiments.honest.verdict import DEFAULT, LEVEL, NB, RAW_BDE, demands
 from confide.experiments.options import Options
 from confide.experiments.store import Saved
-from confide.report import Part
 
 if TYPE_CHECKING:
     import pandas as pd

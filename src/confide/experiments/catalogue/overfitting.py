@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from confide.document import Column, Figure, Part, Table, bands
 from confide.experiments.cell import Cell
 from confide.experiments.coverage import CONTENDERS, standard_error
 from confide.experiments.experiment import Experiment, Findings
@@ -12,8 +13,7 @@ from confide.experiments.options import Options
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, seeds_of
 from confide.experiments.store import Saved
-from confide.learners import Progress
-from confide.report import Column, Figure, Part, Table, bands
+from confide.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd

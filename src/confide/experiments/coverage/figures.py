@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from confide.document import Figure, violins
 from confide.experiments.coverage.comparison import of_variant
 from confide.experiments.coverage.study import Judged
-from confide.report import Figure, violins
 
 
 def violins_of(

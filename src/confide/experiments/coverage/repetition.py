@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from confide.document import Part
 from confide.experiments.cell import Cell
 from confide.experiments.coverage.comparison import in_numbers, of_variant
 from confide.experiments.coverage.contenders import CONTENDERS, DESCRIBED
@@ -12,7 +13,6 @@ from confide.experiments.coverage.tables import of, table_beside_print, table_of
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
 from confide.experiments.store import Saved
-from confide.report import Part
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float64
 
+from confide.coverage import Answers, Coverage, coverages_of, simulated_answers, work
 from confide.experiments.cell import Cell
 from confide.experiments.coverage.contenders import Contender
 from confide.experiments.options import Options
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import Twin, blocks_of, n_rows_of, seeds_of, twin_of
 from confide.experiments.store import RunFolderError, Saved
-from confide.laboratory import Answers, simulated_answers
-from confide.laboratory.coverage_check import coverages_of
-from confide.laboratory.report import Coverage
-from confide.laboratory.simulations import work
-from confide.learners import Progress
 from confide.prediction import Kind
+from confide.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd

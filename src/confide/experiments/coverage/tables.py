@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from confide.document import Column, Table
 from confide.experiments.coverage.comparison import MARK_IN_WORDS, beside_print
-from confide.report import Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from confide.experiments.cell import Cell
 from confide.experiments.provenance import provenance
 from confide.experiments.store import as_parquet
-from confide.learners import Progress
+from confide.progress import Progress
 
 
 def computed(cell: Cell, progress: Progress | None) -> bytes:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from confide.coverage import KINDS, Answers, simulated_answers, work
 from confide.errors import HonestyWarning
 from confide.estimators import EnsembleRegressor
 from confide.experiments.cell import Cell
@@ -32,10 +33,8 @@ from confide.experiments.honest.problems import MAIN_PROBLEMS, Problem, problems
 from confide.experiments.options import Options
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import Twin, blocks_of, seeds_of
-from confide.laboratory import Answers, simulated_answers
-from confide.laboratory.simulations import KINDS, work
-from confide.learners import Progress
 from confide.prediction import Prediction
+from confide.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from confide.document import Figure, scatter_against, violins
 from confide.experiments.coverage.tables import of
 from confide.experiments.honest.contenders import AUTO, RAW, SAID
 from confide.experiments.honest.entries import Entry
 from confide.experiments.honest.verdict import LEVEL
-from confide.report import Figure, scatter_against, violins
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from confide.document import Column, Table
 from confide.experiments.coverage.tables import of, table_of_all
 from confide.experiments.honest.contenders import AUTO, RAW, SAID, SHOWN_SHIFTS
 from confide.experiments.honest.verdict import LEVEL, Demand
-from confide.report import Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from confide.document import with_error
 from confide.experiments.coverage.tables import of
 from confide.experiments.honest.contenders import AUTO, RAW, SAID
 from confide.experiments.honest.problems import SMALL
-from confide.report.tables import with_error
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,49 @@
+"""Calibration: how wide intervals should have been, learnt from rows kept back or from twins.
+
+`held_out.py` calibrates prediction intervals on rows that were kept from training (split conformal
+prediction). `twins.py` calibrates confidence intervals on simulated twins of the data, and
+`account.py` is what it tells of itself; the mathematics is in `confide.uncertainty.pivots`.
+"""
+
+from typing import TYPE_CHECKING
+
+from confide.calibration.held_out import Calibration, ConformalLaw, smallest_calibration_set
+from confide.lazy import lazily
+
+if TYPE_CHECKING:
+    from confide.calibration.account import (
+        BEYOND_CHANCE,
+        MANY_BIASED,
+        SYSTEMATIC,
+        UNLIKE,
+        Account,
+        Resemblance,
+    )
+    from confide.calibration.twins import AUTO, FEWEST_SIMULATIONS, ConfidenceCalibration
+
+__all__ = [
+    "AUTO",
+    "BEYOND_CHANCE",
+    "FEWEST_SIMULATIONS",
+    "MANY_BIASED",
+    "SYSTEMATIC",
+    "UNLIKE",
+    "Account",
+    "Calibration",
+    "ConfidenceCalibration",
+    "ConformalLaw",
+    "Resemblance",
+    "smallest_calibration_set",
+]
+
+# Twins take forests, and these take long to load.
+__getattr__ = lazily(
+    __name__,
+    {
+        "account": [
+            *("BEYOND_CHANCE", "MANY_BIASED", "SYSTEMATIC", "UNLIKE"),
+            *("Account", "Resemblance"),
+        ],
+        "twins": ["AUTO", "FEWEST_SIMULATIONS", "ConfidenceCalibration"],
+    },
+)

@@ -1,0 +1,112 @@
+r"""Prediction intervals whose coverage is calibrated on rows that were kept back: split conformal.
+
+A method says for each row where a new observation lies, $\mu(x)$, and on what scale, $s(x)$. How
+many scales make an interval of a given level is read off rows that no training has seen: with
+scores $|y_i - \mu(x_i)| / s(x_i)$ of n such rows, the $\lceil (n+1)\,\text{level} \rceil$-th
+smallest one holds the score of a new row with at least that probability, whatever the law of the
+data and however wrong $\mu$ and $s$ are (Lei et al. 2018, *Distribution-Free Predictive Inference
+for Regression*, Theorem 2), as long as new rows and those rows come in no particular order.
+That is coverage on average over rows: it does not mend an interval that is too wide here and too
+narrow there.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confide.persistence import Arrays
+from confide.prediction import Prediction
+from confide.uncertainty import SAME_LEVEL, Origin, Row, ScoreLaw, Scores
+
+
+def smallest_calibration_set(confidence_level: float) -> int:
+    """How many rows it takes for a finite prediction interval at that level.
+
+    Example:
+        >>> smallest_calibration_set(0.9), smallest_calibration_set(0.95)
+        (9, 19)
+    """
+    level = confidence_level - SAME_LEVEL
+    return max(1, math.ceil(level / (1 - level)))
+
+
+class ConformalLaw(ScoreLaw):
+    """The law of a new observation by the scores of rows that were kept back."""
+
+    origin: ClassVar[Origin] = "held_out"
+
+    def _why_infinite(self, confidence_level: float) -> str:
+        n, needed = len(self.sorted_scores), smallest_calibration_set(confidence_level)
+        reason = (
+            f"and this level takes at least {needed}. Calibrate with more rows, or ask for a lower "
+            "level"
+            if n < needed
+            else "because too many of them had bounds of width zero. Fit another model"
+        )
+        return (
+            f"Calibrated prediction intervals at {100 * confidence_level:g} % are infinite: they "
+            f"were calibrated with {n} rows, {reason}."
+        )
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What rows that were kept back say of a fitted model's prediction intervals.
+
+    Attributes:
+        sorted_scores: |y - location| / scale of each of those rows, in order. A row whose scale
+            is zero has an infinite score, or zero where its target was hit.
+    """
+
+    sorted_scores: Scores
+
+    def __post_init__(self) -> None:
+        self.sorted_scores.flags.writeable = False
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that it was calibrated on."""
+        return len(self.sorted_scores)
+
+    @classmethod
+    def of(cls, y: Row, location: Row, scale: Row) -> "Calibration":
+        """From targets and what was predicted for them.
+
+        Example:
+            >>> y, zeros = np.array([3.0, -1.0]), np.zeros(2)
+            >>> Calibration.of(y, location=zeros, scale=np.array([1.0, 2.0])).sorted_scores.tolist()
+            [0.5, 3.0]
+        """
+        distance = np.abs(y - location)
+        scores = np.where(distance > 0, math.inf, 0.0)
+        with np.errstate(over="ignore"):
+            np.divide(distance, scale, out=scores, where=scale > 0)
+        return cls(np.sort(scores))
+
+    def calibrated(self, prediction: Prediction) -> Prediction:
+        """The same with calibrated prediction intervals; everything else is as it was."""
+        raw = prediction.uncalibrated or prediction
+        law = ConformalLaw(raw.mean, prediction.scale, self.sorted_scores)
+        return replace(prediction, prediction_law=law, uncalibrated=raw)
+
+    def to_file(self) -> tuple[dict[str, Any], Arrays]:
+        """Its JSON and its arrays."""
+        return {}, {"sorted_scores": self.sorted_scores}
+
+    @classmethod
+    def from_file(cls, said: Any, arrays: Arrays) -> "Calibration":
+        """From a model file's parts, checked."""
+        if said != {} or set(arrays) != {"sorted_scores"}:
+            raise ValueError("the calibration has parts that are not its own, or lacks some")
+        scores = arrays["sorted_scores"]
+        if scores.dtype != np.float64 or scores.ndim != 1 or len(scores) == 0:
+            raise ValueError(
+                f"calibration scores must be a list of float64, but are {scores.dtype} of shape "
+                f"{scores.shape}"
+            )
+        # Infinite scores are in order: of rows with a scale of zero. NaN compares as false.
+        if not (scores[0] >= 0 and np.all(scores[1:] >= scores[:-1])):
+            raise ValueError("calibration scores must be positive and in order")
+        return cls(scores.copy())

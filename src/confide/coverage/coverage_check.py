@@ -1,0 +1,148 @@
+"""Would these intervals cover on data like mine? The check on a simulated twin."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from confide.checks import checked_level, require_whole
+from confide.coverage.adapters import adapted
+from confide.coverage.report import Coverage, CoverageReport
+from confide.coverage.simulations import Answers, Table, simulated_answers, work
+from confide.errors import NoSuchIntervalError
+from confide.estimators import DeepEnsembleRegressor, checked_training_data
+from confide.metrics import covered, pointwise_mean_width
+from confide.progress import progress_bar
+from confide.randomness import key_from
+
+if TYPE_CHECKING:
+    from confide.simulate import Truth
+
+
+def coverage_check(
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_simulations: int = 20,
+    confidence_levels: float | Sequence[float] = (0.8, 0.95),
+    truth: "str | Truth" = "random_forest",
+    test_size: float = 0.2,
+    random_state: int | np.random.RandomState | None = None,
+    verbose: bool = False,
+) -> CoverageReport:
+    """How often an estimator's intervals cover on simulated data like yours.
+
+    The true function behind real data is never seen, so no confidence interval can be checked on
+    them. This builds a twin: a model fitted to your data serves as the truth, new targets are drawn
+    from it again and again, the estimator is fitted to each, and its intervals are held against the
+    truth, row by row (Section 4 of the paper).
+
+    Args:
+        estimator: one of confide's, or any with `fit` and `predict_interval(X, confidence_level,
+            kind)`; a list of some, or a dictionary from names to estimators. Regressors of skpro
+            and MAPIE are taken as they are.
+        X: your table, as for `fit`; a column that is no number is judged, and named in the report,
+            by the numbers that it becomes.
+        y: your targets.
+        n_simulations: data sets to simulate; 20 tell a mean coverage to about 2 points, 100 are the
+            paper's.
+        confidence_levels: levels to check.
+        truth: "random_forest" (Algorithm 3), "network" (Algorithm 4), or a truth of your own.
+        test_size: share of the rows at which coverage is measured; the estimator is fitted to the
+            others.
+        random_state: seed of the split and of all simulations.
+        verbose: show progress.
+
+    Returns:
+        The report: print it, or see its `verdict`, `to_frame()` and `plot()`.
+    """
+    # Here, because importing scikit-learn's trees and splits takes a while.
+    from sklearn.model_selection import train_test_split
+
+    from confide.simulate import TWINS, Truth
+
+    estimators = _named(estimator)
+    levels = [checked_level(level) for level in np.atleast_1d(confidence_levels).tolist()]
+    if not levels:
+        raise ValueError("`confidence_levels` must hold at least one level, got none. Pass [0.8].")
+    require_whole(
+        "n_simulations", n_simulations, "Pass 20 for a first look, 100 for the paper's precision."
+    )
+    if not isinstance(truth, (str, Truth)):
+        raise TypeError(
+            f"`truth` must be one of {tuple(TWINS)} or a confide.simulate.Truth, got {truth!r}."
+        )
+    # Any estimator of ours says what is wrong with a table, and what to do; and how it becomes
+    # numbers, which a twin needs as well.
+    checked = DeepEnsembleRegressor()
+    table, observed, _ = checked_training_data(checked, X, y, None)
+    generator = check_random_state(random_state)
+    X_train, X_test = train_test_split(table, test_size=test_size, random_state=generator)
+    twin = truth if isinstance(truth, Truth) else TWINS[truth](table, observed)
+    of_draws, of_fits = generator.randint(np.iinfo(np.int32).max, size=(2, n_simulations)).tolist()
+    targets = np.array([twin.draw(key_from(seed), X_train) for seed in of_draws])
+    coverages = []
+    for name, each in estimators.items():
+        total = work(each, n_simulations, table.shape[1])
+        title = f"{name}, {n_simulations} simulations"
+        with progress_bar(title, total, shown=verbose) as progress:
+            answers = simulated_answers(
+                each, X_train, targets, X_test, levels, of_fits, progress=progress
+            )
+        if not answers.intervals:
+            raise NoSuchIntervalError(
+                f"{name} has intervals at none of the levels {levels}. Pass `confidence_levels` "
+                "that it has."
+            )
+        coverages += coverages_of(name, answers, twin, X_test)
+    names = _feature_names(checked, table)
+    encoder = checked.encoder_
+    return CoverageReport(
+        coverages=tuple(coverages),
+        X_test=X_test,
+        feature_names=names,
+        n_train=len(X_train),
+        truth=type(twin).__name__,
+        dates={} if encoder is None else encoder.days,
+        waves=() if encoder is None else encoder.waves,
+    )
+
+
+def coverages_of(name: str, answers: Answers, truth: "Truth", X_test: Table) -> list[Coverage]:
+    """An estimator's answers, held against the truth."""
+    true_mean = truth.mean(X_test)
+    coverages = []
+    for (kind, level), intervals in answers.intervals.items():
+        if kind == "confidence":
+            held = covered(true_mean, intervals)
+        else:
+            held = truth.interval_probability(X_test, intervals[..., 0], intervals[..., 1])
+        coverages.append(Coverage(name, kind, level, held, pointwise_mean_width(intervals)))
+    return coverages
+
+
+def _named(estimator: Any) -> dict[str, Any]:
+    if isinstance(estimator, Mapping):
+        named = {str(name): adapted(each) for name, each in estimator.items()}
+    else:
+        several = estimator if isinstance(estimator, (list, tuple)) else [estimator]
+        names = [type(each).__name__ for each in several]
+        if len(set(names)) < len(names):
+            raise ValueError(
+                f"Two estimators have the same name: {names}. Pass a dictionary from names of your "
+                "choice to estimators."
+            )
+        named = {name: adapted(each) for name, each in zip(names, several, strict=True)}
+    if not named:
+        raise ValueError("Pass at least one estimator, got none.")
+    return named
+
+
+def _feature_names(checked: DeepEnsembleRegressor, X: Table) -> tuple[str, ...]:
+    """Those of the numbers that a table became."""
+    if checked.encoder_ is None:
+        return tuple(f"x{i}" for i in range(X.shape[1]))
+    return checked.encoder_.feature_names

@@ -1,0 +1,122 @@
+"""An estimator fitted to many simulated data sets: its predictions and intervals, kept."""
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from jaxtyping import Float, Float64
+
+from confide.errors import NoSuchIntervalError
+from confide.estimators import EnsembleRegressor
+from confide.prediction import Kind
+from confide.progress import Progress
+
+Table = Float[np.ndarray, "row feature"]
+Asked: TypeAlias = tuple[Kind, float]
+KINDS: tuple[Kind, ...] = ("confidence", "prediction")
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What an estimator said about the test rows in each simulation.
+
+    Attributes:
+        means: its predictions.
+        intervals: for each kind and level that it has, its intervals.
+    """
+
+    means: Float64[np.ndarray, "simulation row"]
+    intervals: dict[Asked, Float64[np.ndarray, "simulation row 2"]]
+
+
+def simulated_answers(
+    estimator: Any,
+    X_train: Table,
+    targets: Float64[np.ndarray, "simulation row"],
+    X_test: Table,
+    confidence_levels: Sequence[float],
+    random_states: Sequence[int],
+    *,
+    progress: Progress | None = None,
+) -> Answers:
+    """Fits the estimator to each simulated data set and asks it about the test rows.
+
+    confide's own estimators are fitted in batches that fill the cores; any other with the same face
+    one after the other. Intervals that an estimator does not have are left out. The numbers of a
+    simulation depend on its targets and random state alone.
+    """
+    asked = [(kind, level) for kind in KINDS for level in confidence_levels]
+    means: list[np.ndarray] = []
+    intervals: dict[Asked, list[np.ndarray]] = {each: [] for each in asked}
+    for fitted in _fits(estimator, X_train, targets, random_states, progress):
+        mean, answered = _answer(fitted, X_test, list(intervals))
+        means.append(mean)
+        for each in list(intervals):
+            if each in answered:
+                intervals[each].append(answered[each])
+            else:
+                del intervals[each]
+    return Answers(np.array(means), {each: np.array(found) for each, found in intervals.items()})
+
+
+def work(estimator: Any, n_simulations: int, n_features: int = 1) -> int:
+    """How much `progress` will hear of in all."""
+    if isinstance(estimator, EnsembleRegressor):
+        return n_simulations * estimator.member_epochs(n_features)
+    return n_simulations
+
+
+def _fits(
+    estimator: Any,
+    X: Table,
+    targets: Float64[np.ndarray, "simulation row"],
+    random_states: Sequence[int],
+    progress: Progress | None,
+) -> Iterator[Any]:
+    if isinstance(estimator, EnsembleRegressor):
+        yield from estimator.fit_many(X, targets, random_states, progress=progress)
+        return
+    for y, seed in zip(targets, random_states, strict=True):
+        fitted = copy.deepcopy(estimator)
+        if "random_state" in getattr(fitted, "get_params", dict)():
+            fitted.set_params(random_state=seed)
+        yield fitted.fit(X, y)
+        if progress is not None:
+            progress(1)
+
+
+def _answer(
+    fitted: Any, X: Table, asked: Sequence[Asked]
+) -> tuple[Float64[np.ndarray, " row"], dict[Asked, Float64[np.ndarray, "row 2"]]]:
+    """The prediction of each row, and the intervals asked for that there are."""
+    interval: Callable[[Kind, float], Any]
+    if isinstance(fitted, EnsembleRegressor):
+        prediction = fitted.get_prediction(X)
+        mean, interval = prediction.mean, prediction.interval
+    else:
+        mean = np.asarray(fitted.predict(X), np.float64)
+        interval = lambda kind, level: fitted.predict_interval(X, level, kind=kind)[1]  # noqa: E731
+    answered = {}
+    for kind, level in asked:
+        with suppress(NoSuchIntervalError):
+            bounds = np.asarray(interval(kind, level), np.float64)
+            _refuse_odd_bounds(fitted, bounds, len(X))
+            answered[kind, level] = bounds
+    return mean, answered
+
+
+def _refuse_odd_bounds(fitted: Any, bounds: np.ndarray, n_rows: int) -> None:
+    name = type(fitted).__name__
+    if bounds.shape != (n_rows, 2):
+        raise ValueError(
+            f"Intervals must have a lower and an upper bound for each row, shape ({n_rows}, 2), "
+            f"but {name}.predict_interval gave {bounds.shape}."
+        )
+    if np.isnan(bounds).any():
+        row = int(np.argmax(np.isnan(bounds).any(axis=1)))
+        raise ValueError(
+            f"Intervals must be numbers, but {name}.predict_interval gave nan at row {row}."
+        )

@@ -1,0 +1,165 @@
+"""A document as one page of HTML that needs nothing but itself."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+from urllib.parse import quote
+
+from confide.document import tables
+from confide.document.document import Column, Document, Figure, Part, Section, Table
+from confide.document.look import look
+from confide.extras import require
+
+
+def render_page(document: Document) -> str:
+    """The document as HTML: readable offline, in light and dark, on a phone and on paper.
+
+    Everything is inside: styles, the drawing library, the charts' numbers, the tables as CSV. The
+    page's own policy forbids requests to any host, and scripts other than its own two.
+    """
+    scripts = [_drawing_library(), _resource("page.js")]
+    template = _environment().from_string(_resource("page.html.jinja"))
+    return str(
+        template.render(
+            document=document,
+            summary=_markdown(document.summary),
+            sections=list(_blocks(document.sections, {}, document.filtered)),
+            brushed=bool(document.filtered),
+            policy=_policy(scripts),
+            style=_markup(_resource("page.css")),
+            scripts=[_markup(script) for script in scripts],
+            look=_json(look()),
+            mark=tables.MARK,
+            missing=tables.MISSING,
+        )
+    )
+
+
+def vegalite_version() -> str:
+    """The version that Altair's charts are written for, such as '6.1'."""
+    return ".".join(require("altair", "report").SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+
+@dataclass(frozen=True)
+class _Block:
+    """What the template shows of one part."""
+
+    kind: str
+    content: Any = None
+    title: str = ""
+    anchor: str = ""
+    filters: str | None = None
+    blocks: Sequence["_Block"] = ()
+
+    @property
+    def sections(self) -> list["_Block"]:
+        return [block for block in self.blocks if block.kind == "section"]
+
+
+@dataclass(frozen=True)
+class _Table:
+    table: Table
+    rows: list[tuple[tables.Cell, ...]]
+    numeric: list[bool]
+    download: str
+    filtered: bool
+
+    @property
+    def has_marks(self) -> bool:
+        return tables.has_marks(self.table)
+
+    @property
+    def columns(self) -> list[tuple[Column, bool]]:
+        return list(zip(self.table.columns, self.numeric, strict=True))
+
+
+def _blocks(
+    parts: Sequence[Part], anchors: dict[str, int], filtered: frozenset[str]
+) -> Iterator[_Block]:
+    for part in parts:
+        if isinstance(part, Section):
+            anchor = _anchor(part.title, anchors)
+            blocks = tuple(_blocks(part.parts, anchors, filtered))
+            yield _Block("section", title=part.title, anchor=anchor, blocks=blocks)
+        elif isinstance(part, Table):
+            yield _Block("table", _table(part, filtered), anchor=f"table-{part.name}")
+        elif isinstance(part, Figure):
+            specification = _json(part.specification)
+            anchor = f"figure-{part.name}"
+            yield _Block("figure", specification, part.caption, anchor, part.filters)
+        else:
+            yield _Block("words", _markdown(part))
+
+
+def _table(table: Table, filtered: frozenset[str]) -> _Table:
+    numeric = [tables.is_numeric(table, column) for column in table.columns]
+    download = f"data:text/csv;charset=utf-8,{quote(tables.to_csv(table))}"
+    rows = list(tables.cells(table))
+    return _Table(table, rows, numeric, download, table.name in filtered)
+
+
+def _anchor(title: str, anchors: dict[str, int]) -> str:
+    """Made of the title; the second of a title gets a number."""
+    slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    anchors[slug] = anchors.get(slug, 0) + 1
+    return f"section-{slug}" + (f"-{anchors[slug]}" if anchors[slug] > 1 else "")
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """The page's Content-Security-Policy: nothing from outside, no script but these."""
+    hashes = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+    allowed = " ".join(f"'sha256-{each}'" for each in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _drawing_library() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script, which puts `vegaEmbed` on the window."""
+    bundle = require("vl_convert", "report").javascript_bundle(
+        "window.vegaEmbed = vegaEmbed;", vl_version=vegalite_version()
+    )
+    # It stands between script tags, and as it must hash there.
+    if re.search(r"</script|<!--|\r", bundle, re.IGNORECASE):
+        raise ValueError("This version of vl-convert-python makes a script that HTML would end.")
+    return str(bundle)
+
+
+def _environment() -> Any:
+    jinja2 = require("jinja2", "report")
+    return jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _markup(text: str) -> Any:
+    """Text that stands in the page as it is."""
+    return require("markupsafe", "report").Markup(text)
+
+
+def _markdown(text: str) -> Any:
+    """Markdown without raw HTML, and without images, which would be asked for elsewhere."""
+    parser = require("markdown_it", "report").MarkdownIt("commonmark", {"html": False})
+    return _markup(parser.enable("table").disable("image").render(text))
+
+
+def _json(value: Any) -> Any:
+    """JSON that no script tag inside it can end."""
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return _markup(text.replace("<", "\\u003c"))
+
+
+def _resource(name: str) -> str:
+    return resources.files("confide.document").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,141 @@
+"""What the cells of a table say, and tables as CSV and Markdown."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confide.document.document import Column, Table
+from confide.errors import is_number
+
+MARK = "†"
+MISSING = "–"
+# Below this, leading zeros take more room than the digits.
+SMALLEST_FIXED = 1e-4
+MARKDOWN = re.compile(r"([\\`*<>\[\]|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one cell says.
+
+    Attributes:
+        text: what is shown, without its mark.
+        value: what it is sorted by; None where the value is missing.
+        marked: whether it carries the mark.
+    """
+
+    text: str
+    value: str | None
+    marked: bool
+
+
+def cells(table: Table) -> Iterator[tuple[Cell, ...]]:
+    """The rows of a table."""
+    for row in table.frame[list(table.sources)].to_dict(orient="records"):
+        yield tuple(_cell(column, row) for column in table.columns)
+
+
+def is_numeric(table: Table, column: Column) -> bool:
+    """Whether a column holds numbers, which stand right-aligned and are sorted as numbers."""
+    import pandas as pd
+
+    values = table.frame[column.name]
+    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+
+
+def with_error(value: float, error: float) -> str:
+    """A value and its standard error, both to the error's last digit that means something.
+
+    The error keeps one digit, or two where the first is a 1: rounding 0.14 to 0.1 would change it
+    by a third.
+
+    Example:
+        >>> with_error(0.01234, 0.00041), with_error(0.01234, 0.00014)
+        ('0.0123 ± 0.0004', '0.01234 ± 0.00014')
+        >>> with_error(1234.5, 67.8), with_error(3.21e-7, 4.3e-9)
+        ('1230 ± 70', '(3.21 ± 0.04)e-07')
+    """
+    if not (math.isfinite(value) and math.isfinite(error) and error > 0):
+        return f"{value:g} ± {error:g}"
+    exponent = math.floor(math.log10(max(abs(value), error)))
+    if 10.0**exponent < SMALLEST_FIXED:
+        inside = with_error(value / 10.0**exponent, error / 10.0**exponent)
+        return f"({inside})e{exponent:03d}"
+    first, last = f"{error:.1e}".split("e")
+    decimals = -int(last) + (1 if first.startswith("1") else 0)
+    if decimals <= 0:
+        return f"{round(value, decimals):z.0f} ± {round(error, decimals):.0f}"
+    return f"{value:z.{decimals}f} ± {error:.{decimals}f}"
+
+
+def to_csv(table: Table) -> str:
+    """The shown columns with their errors and marks, under the frame's names, all digits kept."""
+    return str(table.frame[list(table.sources)].to_csv(index=False, lineterminator="\n"))
+
+
+def has_marks(table: Table) -> bool:
+    """Whether some cell carries the mark."""
+    return any(cell.marked for row in cells(table) for cell in row)
+
+
+def to_markdown(table: Table) -> str:
+    """What people see: caption, rows, and what the mark means."""
+    numeric = [is_numeric(table, column) for column in table.columns]
+    lines = [
+        [_markdown(column.title) for column in table.columns],
+        ["---:" if right else "---" for right in numeric],
+        *([_markdown(_with_mark(cell)) for cell in row] for row in cells(table)),
+    ]
+    rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    note = f"\n{MARK} {_markdown(table.mark)}\n" if has_marks(table) else ""
+    return f"{_markdown(table.caption)}\n\n{rows}\n{note}"
+
+
+def _cell(column: Column, row: dict[Any, Any]) -> Cell:
+    value = row[column.name]
+    marked = column.marked is not None and _is_true(row[column.marked])
+    if _is_missing(value):
+        return Cell(MISSING, None, marked)
+    error = None if column.error is None else row[column.error]
+    return Cell(_text(column, value, error), _sort_value(value), marked)
+
+
+def _text(column: Column, value: Any, error: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if not is_number(value):
+        return str(value)
+    if error is None or _is_missing(error):
+        if math.isinf(value):
+            return "∞" if value > 0 else "-∞"
+        return format(value, column.format)
+    if column.format.endswith("%"):
+        return f"{with_error(100 * float(value), 100 * float(error))}%"
+    return with_error(float(value), float(error))
+
+
+def _sort_value(value: Any) -> str:
+    return repr(float(value)) if is_number(value) else str(value)
+
+
+def _with_mark(cell: Cell) -> str:
+    return f"{cell.text} {MARK}" if cell.marked else cell.text
+
+
+def _markdown(text: str) -> str:
+    """Plain text as Markdown that shows it so, on one line."""
+    return MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def _is_true(value: Any) -> bool:
+    return not _is_missing(value) and bool(value)
+
+
+def _is_missing(value: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))

@@ -1,0 +1,47 @@
+"""Modules of version 0.1 that have moved: their old names still work, with a warning."""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import warnings
+from collections.abc import Sequence
+from types import ModuleType
+
+MOVED = {
+    "confide.arrays": "confide.persistence",
+    "confide.atomic": "confide.persistence",
+    "confide.explanation": "confide.diagnostics",
+    "confide.honest": "confide.calibration",
+    "confide.laboratory": "confide.coverage",
+    "confide.novelty": "confide.diagnostics",
+    "confide.overfitting": "confide.diagnostics",
+    "confide.report": "confide.document",
+}
+
+
+class MovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds a module's new home when it is imported by its old name."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """A module of an old name is made here, all others elsewhere."""
+        del path, target
+        return importlib.machinery.ModuleSpec(name, self) if name in MOVED else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Puts the module of the new name in its place."""
+        old, new = module.__name__, MOVED[module.__name__]
+        warnings.warn(
+            f"{old} is now {new}, and the old name will go: import {new} instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        sys.modules[old] = importlib.import_module(new)
+
+
+def still_found() -> None:
+    """Makes the old names importable, once."""
+    if not any(isinstance(finder, MovedModules) for finder in sys.meta_path):
+        sys.meta_path.append(MovedModules())

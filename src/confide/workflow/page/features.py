@@ -1,0 +1,147 @@
+"""Features of a file as the page shows them, and which of them tell most."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from jaxtyping import Float64, Int
+
+from confide.encoding import series_with_dates_read
+from confide.workflow.page.text import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Groups of a feature when its bond with the prediction is measured.
+MOST_GROUPS = 8
+# Categories with a strip of their own; the rest share one.
+MOST_CATEGORIES = 8
+# Rows that the choice of features looks at.
+MOST_ROWS = 2000
+OTHERS, MISSING = "(others)", "(missing)"
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """A column of the file.
+
+    Attributes:
+        name: as readers see it.
+        kind: what its values are.
+        column: floats for numbers, moments in UTC for dates, texts for categories; holes are NaN.
+    """
+
+    name: str
+    kind: Literal["number", "date", "category"]
+    column: "pd.Series[Any]"
+
+    def texts(self) -> list[str | None]:
+        """For each row what its value is called; None for a hole."""
+        if self.kind == "number":
+            return [None if math.isnan(v) else f"{v:.6g}" for v in self.column]
+        if self.kind == "date":
+            there = self.column.dropna()
+            days = bool((there == there.dt.normalize()).all())
+            shape = "%Y-%m-%d" if days else "%Y-%m-%d %H:%M:%S"
+            return [None if v != v else v.strftime(shape) for v in self.column]  # noqa: PLR0124
+        return [None if isinstance(v, float) else v for v in self.column]
+
+
+def read_feature(name: object, column: "pd.Series[Any]") -> Feature:
+    """A column as numbers, dates or categories."""
+    import pandas as pd
+
+    types = pd.api.types
+    values = series_with_dates_read(column.reset_index(drop=True))
+    shown = plain(name) or "(no name)"
+    if types.is_numeric_dtype(values) and not types.is_bool_dtype(values):
+        numbers = values.to_numpy(np.float64, na_value=np.nan)
+        return Feature(shown, "number", pd.Series(np.where(np.isfinite(numbers), numbers, np.nan)))
+    if types.is_datetime64_any_dtype(values) or (
+        values.dtype == object and types.infer_dtype(values, skipna=True) in {"date", "datetime"}
+    ):
+        return Feature(shown, "date", pd.to_datetime(values, utc=True, errors="coerce"))
+    texts = [str(value) for value in values.astype(object)]
+    short = {text: plain(text) for text in set(texts)}  # each once: categories repeat
+    column = pd.Series([short[text] for text in texts], dtype=object)
+    return Feature(shown, "category", column.mask(values.isna(), np.nan))
+
+
+def telling_features(
+    frame: "pd.DataFrame", *answers: Float64[np.ndarray, " row"], most: int
+) -> list[Feature]:
+    """The features that go most with the ranks of some answer, the strongest first.
+
+    A feature's strength is the share of variance of an answer's ranks that lies between its groups
+    (the adjusted correlation ratio): ranges of a number or a date, categories, and the holes. It
+    sees bonds of any form, and many groups alone do not make a feature strong.
+    """
+    if len(frame) > MOST_ROWS:
+        chosen = np.sort(np.random.default_rng(0).choice(len(frame), MOST_ROWS, replace=False))
+        looked_at = frame.iloc[chosen]
+        answers = tuple(answer[chosen] for answer in answers)
+    else:
+        looked_at = frame
+    strengths = [
+        _strength(read_feature(name, looked_at.iloc[:, i]), answers)
+        for i, name in enumerate(frame.columns)
+    ]
+    order = np.argsort(-np.asarray(strengths, np.float64), kind="stable")[:most]
+    return [read_feature(frame.columns[i], frame.iloc[:, i]) for i in order]
+
+
+def strips(feature: Feature) -> tuple[Int[np.ndarray, " row"], list[str]]:
+    """For each row the number of its strip, and the strips' names: the frequent categories."""
+    counts = feature.column.value_counts()
+    shown = sorted(map(str, counts.index[:MOST_CATEGORIES]))
+    names = [*shown, *([OTHERS] if len(counts) > MOST_CATEGORIES else [])]
+    names += [MISSING] if feature.column.isna().any() else []
+    place = {name: i for i, name in enumerate(shown)}
+    others = place.get(OTHERS, names.index(OTHERS) if OTHERS in names else -1)
+    return (
+        np.array(
+            [
+                len(names) - 1 if isinstance(v, float) else place.get(v, others)
+                for v in feature.column
+            ],
+            dtype=np.int64,
+        ),
+        names,
+    )
+
+
+def _strength(feature: Feature, answers: Sequence[Float64[np.ndarray, " row"]]) -> float:
+    groups = _groups(feature)
+    n, n_groups = len(groups), int(groups.max(initial=0)) + 1
+    if n_groups < 2 or n <= n_groups:
+        return -math.inf  # a constant tells nothing
+    return max(_between(groups, answer) for answer in answers)
+
+
+def _between(groups: Int[np.ndarray, " row"], answer: Float64[np.ndarray, " row"]) -> float:
+    from scipy.stats import rankdata
+
+    ranks = rankdata(answer)
+    whole = float(((ranks - ranks.mean()) ** 2).sum())
+    if whole == 0:
+        return 0.0
+    counts = np.bincount(groups)
+    means = np.bincount(groups, ranks) / np.maximum(counts, 1)
+    within = float(((ranks - means[groups]) ** 2).sum())
+    n, n_groups = len(groups), int((counts > 0).sum())
+    return 1 - (within / (n - n_groups)) / (whole / (n - 1))
+
+
+def _groups(feature: Feature) -> Int[np.ndarray, " row"]:
+    """For each row its group: a category, a value, or a range of values; holes are one group."""
+    import pandas as pd
+
+    if feature.kind == "category":
+        return strips(feature)[0]
+    groups = feature.column
+    if groups.nunique() > MOST_GROUPS:
+        ranks = groups.rank(method="min")
+        groups = pd.qcut(ranks, MOST_GROUPS, labels=False, duplicates="drop")
+    return np.asarray(pd.factorize(groups, use_na_sentinel=False)[0], np.int64)

@@ -1,0 +1,118 @@
+"""What the page of a report is made of: plain values, checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int
+
+from confide.checks import checked_level
+from confide.errors import nearest
+from confide.prediction import Prediction
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confide.calibration import Account
+
+TRAINED, CALIBRATED, NEW = "trained on", "calibrated on", "new"
+STATUSES = (TRAINED, CALIBRATED, NEW)
+
+
+@dataclass(frozen=True, eq=False)
+class PageInputs:
+    """What the page of `confide report` is made of.
+
+    Text in it comes from files and is shown as text; only `advice` is Markdown.
+
+    Attributes:
+        title: what stands above the page: predictions of this.
+        target: name of what is predicted.
+        frame: the rows' features as they are in the file.
+        prediction: of these rows.
+        status: for each row "trained on", "calibrated on" or "new".
+        y: observed targets, NaN where there is none; or None where the file has none.
+        confidence_level: of both intervals; a method of one level has its own.
+        row_numbers: for each row its number in the file, or None for 1, 2, 3 ...
+        n_calibration_rows: how many rows the prediction intervals were calibrated on, if they were
+            and it is known: their coverage varies with the choice of these rows too.
+        account: what the calibration of the confidence intervals on simulated twins found, or None
+            where they were not calibrated or it is not known.
+        advice: what would shrink the uncertainty, in Markdown, or None.
+        levers: what each lever would do, as `Explanation.levers`, or None.
+        warnings: sentences.
+        settings: how the model and the page came about.
+    """
+
+    title: str
+    target: str
+    frame: "pd.DataFrame"
+    prediction: Prediction
+    status: Sequence[str]
+    y: Float64[np.ndarray, " row"] | None = None
+    confidence_level: float = 0.95
+    row_numbers: Int[np.ndarray, " row"] | None = None
+    n_calibration_rows: int | None = None
+    account: "Account | None" = None
+    advice: str | None = None
+    levers: "pd.DataFrame | None" = None
+    warnings: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        checked_level(self.confidence_level)
+        lengths = {"frame": len(self.frame), "status": len(self.status)}
+        for name in ("y", "row_numbers"):
+            if (values := getattr(self, name)) is not None:
+                lengths[name] = len(values)
+        n_rows = len(self.prediction)
+        if n_rows == 0:
+            raise ValueError("A page needs at least one predicted row, got none. Pass some rows.")
+        for name, length in lengths.items():
+            if length != n_rows:
+                raise ValueError(
+                    f"`{name}` must have an entry for each of the {n_rows} predicted rows, got "
+                    f"{length}. Pass those of the rows that were predicted, in their order."
+                )
+        for status in dict.fromkeys(self.status):
+            if status not in STATUSES:
+                raise ValueError(
+                    f"The status of a row must be one of {list(STATUSES)}, got {status!r}. "
+                    f"{nearest(str(status), STATUSES)}".rstrip()
+                )
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.prediction)
+
+    @property
+    def level(self) -> float:
+        """The level of both intervals: the one asked for, or the nearest that there is."""
+        levels = self.prediction.prediction_law.levels or (self.confidence_level,)
+        return min(levels, key=lambda level: abs(level - self.confidence_level))
+
+    @property
+    def numbers(self) -> Int[np.ndarray, " row"]:
+        """For each row its number in the file."""
+        if self.row_numbers is None:
+            return np.arange(1, self.n_rows + 1)
+        return np.asarray(self.row_numbers)
+
+    @property
+    def observed(self) -> Float64[np.ndarray, " row"]:
+        """Observed targets, NaN where there is none."""
+        if self.y is None:
+            return np.full(self.n_rows, np.nan)
+        return np.where(np.isfinite(self.y), self.y, np.nan)
+
+    def has_status(self, *statuses: str) -> Bool[np.ndarray, " row"]:
+        """For each row whether its status is one of these."""
+        return np.isin(np.asarray(self.status, dtype=str), statuses)
+
+    @property
+    def novel(self) -> Bool[np.ndarray, " row"]:
+        """For each row whether it is unlike the training data; none where that is not known."""
+        novel = self.prediction.is_novel
+        return np.zeros(self.n_rows, bool) if novel is None else novel

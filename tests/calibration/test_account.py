@@ -1,0 +1,122 @@
+"""What a calibration tells of itself, and what it warns of."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from confide.calibration import Account, Resemblance
+from confide.calibration.account import AVOID, CARE, USE
+from confide.simulate import Candidate
+
+
+def test_resemblance_compares_residuals():
+    generator = np.random.default_rng(0)
+    real, alike = generator.normal(size=400), generator.normal(size=(10, 400))
+    found = Resemblance.of("smooth", real, alike)
+    assert (found.kind, found.n_simulations) == ("smooth", 10)
+    assert found.ratio == pytest.approx(np.sqrt(np.mean(alike**2) / np.mean(real**2)))
+    assert found.p_value > 0.01
+    assert not found.is_doubtful
+    noisier = Resemblance.of("smooth", real, 2 * alike)
+    assert noisier.ratio == pytest.approx(2 * found.ratio)
+    assert noisier.is_doubtful
+    assert noisier.p_value < 1e-6
+
+
+def account(biased=0.0, ratio=1.0, p_value=0.5):
+    return Account(
+        (Candidate("smooth", 1.0, 0.0, kept=True),),
+        (Resemblance("smooth", 20, ratio, 0.1, p_value),),
+        100,
+        {0.8: (0.9, 1.5, 2.5)},
+        0.16,
+        biased,
+    )
+
+
+@pytest.mark.parametrize(
+    ("doubt", "words"),
+    [
+        ({}, None),
+        ({"biased": 0.1}, None),
+        ({"biased": 0.11}, "At 11 % of the rows the networks miss the twins' true function"),
+        ({"ratio": 1.6, "p_value": 0.001}, "'smooth' does not resemble the data.*1.6 times"),
+        ({"ratio": 0.5, "p_value": 0.001}, "0.5 times as large"),
+        ({"ratio": 1.6}, None),  # by chance, perhaps
+        ({"p_value": 0.001}, None),  # of the same size
+    ],
+)
+def test_warnings_of_an_account(doubt, words):
+    found = account(**doubt).warnings
+    assert len(found) == (words is not None)
+    assert words is None or re.search(words, found[0])
+    assert Account.from_json(account(**doubt).to_json()) == account(**doubt)
+
+
+def test_an_account_in_words():
+    warning = (
+        "Warning: At 20 % of the rows the networks miss the twins' true function in the same way "
+        "each time, by more than chance scatters them and more than the method allows for. A "
+        "confidence interval that is right there must be wide, and more members do not narrow it; "
+        "longer training, other networks or more rows may."
+    )
+    assert str(account(biased=0.2)) == (
+        "Calibrated on smooth (20 simulations, residuals 1 times the data's).\n"
+        "80 % confidence intervals are 1.5 times as wide as before calibration (at nine of ten "
+        "rows 0.9 to 2.5 times).\n"
+        "From so many simulations a row's width is known to about ± 16 %. At 20 % of 100 rows the "
+        f"systematic error exceeds chance.\n{warning}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("doubt", "advice", "reason"),
+    [
+        ({}, USE, "much as it does on your data"),
+        ({"ratio": 1.5, "p_value": 0.01, "biased": 0.1}, USE, "much as it does on your data"),
+        ({"p_value": 0.0099}, CARE, "about as large on simulated twins .* a different shape"),
+        ({"ratio": 1.51}, CARE, "another size on a twin .* too few to tell"),
+        ({"biased": 0.11}, CARE, "at 11 % of the rows the networks err systematically"),
+        ({"p_value": 0.001, "biased": 0.2}, CARE, "different shape and at 20 % of the rows"),
+        ({"ratio": 1.51, "p_value": 0.0099}, AVOID, "does not err on simulated twins as it does"),
+        ({"ratio": 0.66, "p_value": 0.0099, "biased": 0.2}, AVOID, "may be wrong here"),
+    ],
+)
+def test_the_verdict_of_an_account(doubt, advice, reason):
+    found = account(**doubt)
+    assert found.advice == advice
+    assert re.match(f"{advice}: [^:]*{reason}", found.verdict)
+    # A verdict against them and a warning of an unlike twin go together.
+    assert any("does not resemble" in each for each in found.warnings) == (advice == AVOID)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "p_value", "size", "chance"),
+    [
+        (1.1, 0.017, "close", "may explain (p-value about 0.017, not below 0.01)"),
+        (2.0, 0.002, "not close", "does not explain (p-value about 0.002, below 0.01)"),
+    ],
+)
+def test_a_verdict_tells_what_it_rests_on(ratio, p_value, size, chance):
+    assert account(ratio=ratio, p_value=p_value).verdict.endswith(
+        "On the twin 'smooth' the model's residuals (observed less predicted) are "
+        f"{ratio:.2g} times the size of those on your data: {size}, as 0.67 to 1.5 times counts as "
+        "close. The share of residuals below any value differs by at most 10 in 100, which chance "
+        f"{chance}."
+    )
+
+
+def test_one_twin_unlike_the_data_is_enough_for_a_verdict_against():
+    alike = account()
+    both = replace(
+        alike, resemblances=(*alike.resemblances, Resemblance("random_forest", 20, 3, 0.5, 0.0))
+    )
+    assert both.advice == AVOID
+    assert both.verdict.count("On the twin") == 2
+    assert "'random forest'" in both.verdict
+
+
+def test_without_twins_nothing_speaks_for_them():
+    assert Account.empty().verdict.startswith(f"{AVOID}: nothing is known")

@@ -1,0 +1,633 @@
+"""fit, predict, report, check, inspect: results, messages, exit codes, and what is left behind."""
+
+import gzip
+import inspect
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+
+import confide
+import confide.workflow
+from confide.calibration import FEWEST_SIMULATIONS
+from confide.cli import main
+from confide.coverage.report import Coverage, CoverageReport
+
+QUICK = ["--epochs", "3", "--members", "2"]
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(main, list(map(str, arguments)), input=stdin, prog_name="confide")
+
+
+def read_exactly(path, **keywords):
+    return pd.read_csv(path, float_precision="round_trip", **keywords)
+
+
+def done(*arguments, stdin=None):
+    result = run(*arguments, stdin=stdin)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def refused(code, message, *arguments, stdin=None):
+    result = run(*arguments, stdin=stdin)
+    assert result.exit_code == code, result.output
+    assert re.search(message, result.stderr, re.DOTALL), result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    return result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table with a category, a date, a truth and holes, and a model of it."""
+    folder = tmp_path_factory.mktemp("tables")
+    generator = np.random.default_rng(2)
+    n = 150
+    x = generator.normal(size=n)
+    kind = generator.choice(["flat", "house"], n)
+    frame = pd.DataFrame(
+        {
+            "number": [f"no {i}" for i in range(n)],
+            "sold": pd.Timestamp("2024-01-01")
+            + pd.to_timedelta(generator.integers(0, 700, n), "D"),
+            "kind": np.where(generator.random(n) < 0.1, None, kind),
+            "x": np.where(generator.random(n) < 0.1, np.nan, x),
+            "garden": generator.random(n) < 0.3,
+            "price": np.where(np.arange(n) == 4, np.nan, 3 * x + (kind == "house")),
+        }
+    )
+    frame.to_parquet(folder / "homes.parquet", index=False)
+    frame.to_csv(folder / "homes.csv", index=False)
+    done("fit", folder / "homes.parquet", "-t", "price", "-o", folder / "model.confide", *QUICK)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return folder / "model.confide"
+
+
+@pytest.fixture(scope="module")
+def homes(folder):
+    return folder / "homes.parquet"
+
+
+# Fitting
+
+
+def test_fit_prints_the_model_and_says_the_rest_on_standard_error(homes, tmp_path):
+    path = tmp_path / "new.confide"
+    result = done("fit", homes, "--target", "price", "-o", path, *QUICK)
+    assert result.stdout == f"{path}\n"
+    assert "1 row of 150 left out: the target 'price' is missing there." in result.stderr
+    assert "Left out of the fit: number" in result.stderr
+    assert re.search(r"On 30 rows set aside: RMSE \S+ ± ", result.stderr)
+    assert f"Next: confide report {path} {homes}" in result.stderr
+    assert confide.load(path).training_table_.file == "homes.parquet"
+
+
+def test_fit_tells_the_same_as_json(homes, tmp_path):
+    path = tmp_path / "new.confide"
+    told = json.loads(done("fit", homes, "-t", "price", "-o", path, "--json", *QUICK).stdout)
+    assert told["model"] == str(path)
+    assert told["rows"] == {"trained on": 119, "set aside": 30}
+    assert told["judged"]["rmse"] == confide.load(path).training_table_.judged["rmse"]
+    assert {"name": "sold", "kind": "date"} in told["columns"]
+
+
+def test_the_same_seed_gives_the_same_model_and_another_another(homes, tmp_path):
+    one, two, other = (tmp_path / name for name in ("one", "two", "other"))
+    for path, seed in ((one, 3), (two, 3), (other, 4)):
+        done("fit", homes, "-t", "price", "-o", path, "--seed", seed, *QUICK)
+    assert one.read_bytes() == two.read_bytes() != other.read_bytes()
+
+
+def test_csv_and_parquet_of_the_same_table_give_the_same_predictions(folder, model, tmp_path):
+    from_csv, from_parquet = (
+        pd.read_csv(tmp_path / "out.csv")
+        for file in ("homes.csv", "homes.parquet")
+        if done("predict", model, folder / file, "-o", tmp_path / "out.csv", "--force")
+    )
+    pd.testing.assert_frame_equal(from_csv, from_parquet)
+
+
+def test_columns_can_be_excluded(homes, tmp_path):
+    path = tmp_path / "new.confide"
+    done("fit", homes, "-t", "price", "-o", path, "--exclude", "number,garden", *QUICK)
+    assert list(confide.load(path).feature_names_in_) == ["sold", "kind", "x"]
+
+
+HONEST = ["--honest", "--simulations", "10"]
+
+
+@pytest.fixture(scope="module")
+def honest(folder):
+    path = folder / "honest.confide"
+    command = ["fit", folder / "homes.parquet", "-t", "price", "-o", path, *QUICK, *HONEST]
+    return path, done(*command, "--json")
+
+
+def test_an_honest_fit_says_what_its_twins_found_with_the_rest(honest, model):
+    path, result = honest
+    account = confide.load(path).confidence_calibration_.account
+    assert sum(each.n_simulations for each in account.resemblances) == 10
+    assert result.stderr.count("Confidence intervals are calibrated on simulated twins") == 1
+    for warning in account.warnings:
+        assert result.stderr.count(f"Warning: {warning}\n") == 1
+    assert "Fitting twins of the data" in result.stderr
+    assert "as long as that many fits: 100 %" in result.stderr
+    told = json.loads(result.stdout)
+    assert told["honesty"] == json.loads(json.dumps(account.to_json()))
+    assert json.loads(done("inspect", model, "--json").stdout)["honesty"] is None
+    said = done("inspect", path).stdout
+    assert re.search(r"confidence intervals: +calibrated on 10 simulated data sets \(", said)
+    assert re.search(r"confidence intervals: +not calibrated", done("inspect", model).stdout)
+
+
+def test_an_honest_model_predicts_both_confidence_intervals(honest, folder, tmp_path):
+    path, _ = honest
+    done("predict", path, folder / "homes.csv", "-o", tmp_path / "out.csv", "--level", "0.8")
+    found = read_exactly(tmp_path / "out.csv")
+    fitted = confide.load(path)
+    features = pd.read_parquet(folder / "homes.parquet").drop(columns="price")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        prediction = fitted.get_prediction(features)
+    for bounds, ending in ((prediction, ""), (prediction.uncalibrated, "_uncalibrated")):
+        columns = [f"mean_ci_{end}{ending}" for end in ("lower", "upper")]
+        np.testing.assert_allclose(found[columns], bounds.confidence_interval(0.8), rtol=1e-5)
+
+
+def test_an_honest_model_has_its_section_on_the_page(honest, homes, tmp_path):
+    path, _ = honest
+    page = tmp_path / "report.html"
+    told = json.loads(done("report", path, homes, "-o", page, "--json").stdout)
+    assert "How honest are the confidence intervals" in page.read_text()
+    assert {row["used"] for row in told["twins"]} - {"no"}
+    assert [row["level"] for row in told["widening"]] == ["80 %", "95 %", "95 %"]
+
+
+def test_simulations_are_for_honest_fits_and_not_too_few(homes, tmp_path):
+    command = ["fit", homes, "-t", "price", "-o", tmp_path / "new"]
+    refused(2, "--simulations is for --honest", *command, "--simulations", "20")
+    refused(2, r"9 is not in the range x>=10", *command, "--honest", "--simulations", "9")
+    cli_fit = import_module("confide.cli.fit")
+    assert cli_fit.FEWEST_SIMULATIONS == FEWEST_SIMULATIONS
+    default = inspect.signature(confide.BootstrappedDeepEnsembleRegressor.calibrate_confidence)
+    assert default.parameters["n_simulations"].default == cli_fit.SIMULATIONS
+
+
+def test_a_table_too_short_for_a_twin_is_refused_with_the_way_out(tmp_path):
+    path = tmp_path / "short.csv"
+    pd.DataFrame({"x": np.arange(18.0), "y": np.arange(18.0) ** 2}).to_csv(path, index=False)
+    message = "at least 20 different rows.*there are 18. Gather more rows, or fit without it"
+    refused(2, message, "fit", path, "-t", "y", "-o", tmp_path / "new", "--honest")
+    assert not (tmp_path / "new").exists()
+
+
+def test_nothing_is_overwritten_without_force(homes, model):
+    before = model.read_bytes()
+    refused(
+        2, "model.confide is there already. Add --force", "fit", homes, "-t", "price", "-o", model
+    )
+    assert model.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["fit", "check"])
+def test_a_misspelt_target_is_told_before_a_result_that_is_there(homes, tmp_path, command):
+    path = tmp_path / "there.png"
+    path.write_text("mine")
+    refused(2, "no column 'prise'.*mean 'price'", command, homes, "-t", "prise", "-o", path)
+    refused(1, "There is no file", command, tmp_path / "no.csv", "-t", "price", "-o", path)
+    refused(2, "Add --force", command, homes, "-t", "price", "-o", path)
+
+
+def test_a_misspelt_target_is_told_without_loading_what_trains(homes):
+    arguments = ["fit", str(homes), "-t", "prise"]
+    script = (
+        "import sys; from confide.cli import main\n"
+        f"try: main({arguments})\n"
+        "except SystemExit as stop: print(stop.code, 'jax' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert ran.stdout.strip() == "2 False"
+
+
+def test_what_is_read_is_never_replaced(homes, model, tmp_path):
+    path = tmp_path / "homes.parquet"
+    path.write_bytes(homes.read_bytes())
+    refused(2, "is what is read", "predict", model, path, "-o", path, "--force")
+    refused(2, "is what is read", "fit", path, "-t", "price", "-o", path, "--force")
+    assert path.read_bytes() == homes.read_bytes()
+
+
+def test_kept_columns_stay_as_they_are_in_the_file(tmp_path):
+    path, model = tmp_path / "codes.csv", tmp_path / "codes.confide"
+    ids = 2**53 + np.arange(40)
+    lines = [f"{i},{'0123' if i % 2 else '9876'},{i % 7}.5,{i % 2 + i % 7}" for i in ids]
+    path.write_text("\n".join(["id,zip,x,y", *lines]))
+    done("fit", path, "-t", "y", "-o", model, *QUICK)
+    kept = done("predict", model, path, "--keep", "id,zip").stdout.splitlines()
+    assert [line.split(",")[0] for line in kept[1:]] == [str(i) for i in ids]
+    refused(2, "no column 'idd' to keep.*'id'", "predict", model, path, "--keep", "idd")
+
+
+@pytest.mark.parametrize("command", ["predict", "report"])
+def test_no_command_overwrites_without_force(model, homes, tmp_path, command):
+    path = tmp_path / "there.html"
+    path.write_text("mine")
+    refused(2, "is there already. Add --force", command, model, homes, "-o", path)
+    assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("content", "target", "code", "message"),
+    [
+        (b"a,price\n1,2\n2,3\n", "prise", 2, "no column 'prise' to predict.*mean 'price'"),
+        (b"a,price,price\n1,2,3\n", "price", 1, "more than one column called 'price'"),
+        (b"a,grade\n1,good\n2,bad\n", "grade", 2, "'grade' must be numbers.*'good', 'bad'"),
+        (b"", "y", 1, "is empty"),
+        (b"a,y\n", "y", 2, "a header and no rows"),
+        (b"a,y\n1,2\n3\n", "y", 1, "row 3 .*1 field.* header has 2"),
+        (b"caf\xe9,y\n1,2\n", "y", 1, "not UTF-8.*iconv"),
+        (
+            b"a,y\n,1\n,2\n,3\n",
+            "y",
+            1,
+            "a: every value is missing|everything is missing|a .*missing",
+        ),
+        (b"a,y\n1,\n2,\n", "y", 2, "'y' is missing in all 2 rows"),
+        (b"a,y\n1,5\n2,5\n", "y", 1, "y must vary"),
+        (b"PK\x03\x04 spreadsheet", "y", 1, "zip|Excel"),
+        (b"\x80\x04\x95 pickle", "y", 1, "pickle"),
+        (b"PAR1" + bytes(range(40)), "y", 1, "Parquet"),
+        (b"\x1f\x8b broken", "y", 1, "cannot be read to its end.*damaged"),
+    ],
+    ids=lambda value: value.decode("latin1")[:12] if isinstance(value, bytes) else "",
+)
+def test_bad_tables_are_refused_in_words_and_leave_nothing(
+    tmp_path, content, target, code, message
+):
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    refused(code, message, "fit", path, "-t", target, "-o", tmp_path / "model.confide", *QUICK)
+    assert [each.name for each in tmp_path.iterdir()] == ["table.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "x.csv"], "Missing option '-t' / '--target'"),
+        (["fit", "x.csv", "-t", "y", "--epochs", "few"], "'few' is not a valid integer"),
+        (["fit", "x.csv", "-t", "y", "--hold-out", "1"], "1.0 is not in the range"),
+        (["fit", "x.csv", "-t", "y", "-o", "no/such/model"], "There is no folder no/such"),
+        (["predict", "nosuch.confide", "x.csv"], "nosuch.confide' does not exist"),
+        (["check", "x.csv", "-t", "y", "-o", "x.gif"], "'x.gif' must end in .png or .svg or .pdf"),
+        (["completion", "tcsh"], "'tcsh' is not one of"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_usage_exits_with_2(arguments, message):
+    refused(2, message, *arguments)
+
+
+def test_a_file_that_is_not_there_is_named_with_its_neighbour(folder):
+    refused(1, "There is no file .*house.csv.*homes.csv", "fit", folder / "house.csv", "-t", "y")
+
+
+def test_a_report_must_be_html(model, homes):
+    refused(2, "'report.pdf' must end in .html", "report", model, homes, "-o", "report.pdf")
+
+
+# Predicting
+
+
+def test_predictions_go_to_standard_output_as_csv(model, homes):
+    result = done("predict", model, homes, "--level", "0.9")
+    found = read_exactly(io.StringIO(result.stdout))
+    fitted = confide.load(model)
+    table = pyarrow.parquet.read_table(homes).drop_columns(["price"])
+    expected = fitted.get_prediction(table).summary_frame(0.9)
+    np.testing.assert_array_equal(found["obs_ci_lower"], expected["obs_ci_lower"])
+    np.testing.assert_array_equal(found["mean_ci_upper"], expected["mean_ci_upper"])
+    assert (found["is_novel"] == (found["novelty"] < 0.01)).all()
+    assert (found["unseen_values"] == 0).all()
+    assert "intervals are at the level 0.9 (--level)" in result.stderr
+    assert len(found) == 150
+
+
+@pytest.mark.parametrize(
+    ("ending", "read"),
+    [
+        (".csv", read_exactly),
+        (".csv.gz", read_exactly),
+        (".tsv", lambda path: read_exactly(path, sep="\t")),
+        (".parquet", pd.read_parquet),
+        (".arrow", pd.read_feather),
+        (".jsonl", lambda path: pd.DataFrame(map(json.loads, path.read_text().splitlines()))),
+    ],
+)
+def test_the_ending_chooses_the_format(model, homes, tmp_path, ending, read):
+    path = tmp_path / f"out{ending}"
+    assert done("predict", model, homes, "-o", path, "--keep", "number").stdout == f"{path}\n"
+    found = read(path)
+    expected = read_exactly(io.StringIO(done("predict", model, homes).stdout))
+    assert found["number"].tolist() == [f"no {i}" for i in range(150)]
+    np.testing.assert_array_equal(found["mean"], expected["mean"])
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet", "arrow", "csv.gz", "stdin"])
+def test_every_format_is_read_alike(folder, model, homes, tmp_path, form):
+    frame, path = pd.read_parquet(homes), tmp_path / f"homes.{form}"
+    stdin, given = None, path
+    if form == "parquet":
+        frame.to_parquet(path)
+    elif form == "arrow":
+        pyarrow.feather.write_feather(pa.Table.from_pandas(frame), path)
+    elif form == "stdin":
+        stdin, given = frame.to_csv(index=False), "-"
+    else:
+        text = frame.to_csv(index=False, sep="\t" if form == "tsv" else ",").encode()
+        path.write_bytes(gzip.compress(text) if form.endswith("gz") else text)
+    found = done("predict", model, given, stdin=stdin).stdout
+    assert found == done("predict", model, folder / "homes.csv").stdout
+
+
+def test_json_has_an_object_for_each_row(model, homes):
+    lines = done("predict", model, homes, "--json").stdout.splitlines()
+    first = json.loads(lines[0])
+    assert len(lines) == 150
+    assert first["mean_ci_lower"] < first["mean"] < first["mean_ci_upper"]
+    assert first["is_novel"] is False
+
+
+def test_a_table_that_does_not_fit_is_refused_with_all_that_is_wrong(model, tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("number,kinds,x\n1,flat,2\n")
+    refused(
+        1, "'sold', 'kind', 'garden'; the table has .*Did you mean 'kinds'", "predict", model, path
+    )
+
+
+def test_types_that_do_not_fit_are_refused_with_what_was_needed(model, homes, tmp_path):
+    path = tmp_path / "other.parquet"
+    frame = pd.read_parquet(homes).assign(x="far", sold=1.5)
+    frame.to_parquet(path)
+    refused(1, "sold needs .*date.*x needs .*number", "predict", model, path)
+
+
+def test_text_among_numbers_is_refused_with_its_row(model, homes, tmp_path):
+    path = tmp_path / "other.csv"
+    frame = pd.read_parquet(homes).astype({"x": object})
+    frame.loc[2, "x"] = "far"
+    frame.to_csv(path, index=False)
+    refused(1, "(?=.*'far')(?=.*\\bx\\b)(?=.*4)", "predict", model, path)
+
+
+def test_unseen_categories_are_predicted_and_reported(model, homes, tmp_path):
+    path = tmp_path / "castles.parquet"
+    pd.read_parquet(homes).assign(kind="castle").to_parquet(path)
+    result = done("predict", model, path)
+    assert "kind: 'castle' (150 rows)" in result.stderr
+    assert "intervals are at the level 0.95 (--level)" in result.stderr
+    assert (read_exactly(io.StringIO(result.stdout))["unseen_values"] == 1).all()
+    assert len(result.stdout.splitlines()) == 151
+
+
+def test_dates_as_text_are_predicted_as_dates(model, homes, tmp_path):
+    path = tmp_path / "text.parquet"
+    pd.read_parquet(homes).assign(sold=lambda frame: frame["sold"].astype("str")).to_parquet(path)
+    assert done("predict", model, path).stdout == done("predict", model, homes).stdout
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not a model", b"\x80\x04\x95", b"\xff" * 64],
+    ids=["empty", "text", "pickle", "huge"],
+)
+def test_a_file_that_is_no_model_is_refused(tmp_path, homes, content):
+    path = tmp_path / "model.confide"
+    path.write_bytes(content)
+    refused(1, "is not a (whole )?confide model", "predict", path, homes)
+    refused(1, "is not a (whole )?confide model", "inspect", path)
+
+
+# Report, check, inspect
+
+
+def test_a_report_is_one_page_that_says_whom_it_was_judged_on(model, homes, tmp_path):
+    path = tmp_path / "report.html"
+    assert done("report", model, homes, "-o", path).stdout == f"{path}\n"
+    text = path.read_text()
+    assert "Predictions of price: homes.parquet" in text
+    assert "On 30 rows that the model was not trained on" in text
+    told = json.loads(done("report", model, homes, "-o", path, "--force", "--json").stdout)
+    assert told["page"] == str(path)
+    assert {"accuracy"} < set(told)
+
+
+@pytest.mark.slow
+def test_a_check_prints_numbers_and_verdict_and_draws(homes, tmp_path):
+    path = tmp_path / "coverage.png"
+    result = done("check", homes, "-t", "price", "--simulations", 2, "--rows", 60, "-o", path)
+    assert "bootstrapped deep ensemble: 80 % confidence intervals cover" in result.stdout
+    assert "before calibration: `confide fit` calibrates" in result.stdout
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_check_ends_with_the_next_step_where_there_is_one(homes, monkeypatch, asks):
+    class Checked:
+        report = CoverageReport(
+            (Coverage("theirs", "confidence", 0.8, np.ones((10, 10), bool), np.ones(10)),),
+            *(np.ones((10, 1)), ("x",), 10, "a truth"),
+        )
+        notes = ()
+        asks_for_honesty = asks
+
+    monkeypatch.setattr(confide.workflow, "check_table", lambda *_, **__: Checked)
+    said = done("check", homes, "-t", "price").stderr
+    assert said == f"Next: confide fit {homes} --target price --honest\n" * asks
+
+
+def test_inspect_says_what_the_model_is(model):
+    said = done("inspect", model).stdout
+    assert re.search(r"^predicts: +price$", said, re.MULTILINE)
+    assert re.search(r"^fitted to: +homes.parquet$", said, re.MULTILINE)
+    assert re.search(r"^rows: +119 trained on, 30 set aside$", said, re.MULTILINE)
+    assert re.search(r"^  kind +category$", said, re.MULTILINE)
+    told = json.loads(done("inspect", model, "--json").stdout)
+    assert told["calibrated_on"] == 30
+    assert told["settings"]["max_epochs"] == 3
+
+
+# Shells
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_for_the_shell(shell):
+    assert "_CONFIDE_COMPLETE" in done("completion", shell).stdout
+
+
+def completed(*words):
+    environment = {
+        **os.environ,
+        "_CONFIDE_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(map(str, words)),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    command = [sys.executable, "-c", "from confide.cli import main; main(prog_name='confide')"]
+    done_ = subprocess.run(command, capture_output=True, check=True, text=True, env=environment)
+    return [line.partition(",")[2] for line in done_.stdout.splitlines()]
+
+
+def test_commands_and_columns_are_completed(folder):
+    assert completed("confide", "re") == ["report"]
+    assert completed("confide", "fit", folder / "homes.csv", "--target", "p") == ["price"]
+
+
+# Processes
+
+
+COMMAND = "from confide.cli import main; main(prog_name='confide')"
+
+
+def process(*arguments, **keywords):
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        text=True,
+        **keywords,
+    )
+
+
+def test_a_reader_that_has_seen_enough_ends_the_command_quietly(model, homes, tmp_path):
+    long = tmp_path / "long.parquet"
+    table = pyarrow.parquet.read_table(homes)
+    pyarrow.parquet.write_table(pa.concat_tables([table] * 500), long)
+    with process("predict", model, long, stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline().startswith("mean,")
+        child.stdout.close()
+        said = child.stderr.read()
+    assert child.returncode == 1
+    assert "Traceback" not in said
+    assert "Error" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is full")
+@pytest.mark.parametrize(
+    "arguments", [["inspect", "model.confide"], ["completion", "bash"]], ids=lambda a: a[0]
+)
+def test_a_full_standard_output_is_told_in_a_sentence(folder, arguments):
+    with Path("/dev/full").open("w") as full, process(*arguments, stdout=full, cwd=folder) as child:
+        said = child.stderr.read()
+    assert child.returncode == 1
+    assert "Traceback" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is full")
+@pytest.mark.parametrize("to_file", [False, True])
+def test_a_full_disk_is_told_in_a_sentence(model, homes, tmp_path, to_file):
+    (tmp_path / "full.csv").symlink_to("/dev/full")
+    output = ["-o", tmp_path / "full.csv"] if to_file else []
+    with (
+        Path("/dev/full").open("w") as full,
+        process("predict", model, homes, *output, stdout=full) as child,
+    ):
+        said = child.stderr.read()
+    assert child.returncode == 1
+    assert re.search("no room left", said)
+    assert "Traceback" not in said
+
+
+def test_ctrl_c_leaves_no_file_and_says_so(homes, tmp_path):
+    path = tmp_path / "model.confide"
+    command = ["fit", homes, "-t", "price", "-o", path, "--epochs", 20_000]
+    with process(*command, stdout=subprocess.PIPE) as child:
+        while line := child.stderr.readline():
+            if "Fitting" in line:  # a quarter of the training is done
+                child.send_signal(signal.SIGINT)
+                break
+        said = child.stderr.read()
+    assert child.returncode == 130
+    assert "Stopped." in said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["Fitting twins", "Calibrating"])
+def test_ctrl_c_while_calibrating_leaves_no_file_and_says_so(homes, tmp_path, stage):
+    path = tmp_path / "model.confide"
+    command = ["fit", homes, "-t", "price", "-o", path, "--epochs", 2000, "--members", 2]
+    with process(*command, "--honest", stdout=subprocess.PIPE) as child:
+        while line := child.stderr.readline():
+            if stage in line:
+                child.send_signal(signal.SIGINT)
+                break
+        said = child.stderr.read()
+    assert child.returncode == 130
+    assert "Stopped." in said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+STARTING = """
+import signal, time
+from confide.cli.session import starting
+with starting():
+    try:
+        print("importing", flush=True)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("lost", flush=True)
+print("went on", flush=True)
+"""
+
+
+def test_ctrl_c_during_imports_is_not_lost():
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "importing\n"
+        child.send_signal(signal.SIGINT)
+        out, said = child.communicate(timeout=30)
+    assert (child.returncode, out, said) == (130, "", "Stopped.\n")
+
+
+LOST = """
+import os, signal
+from confide.cli.messages import messages
+from confide.cli.session import stop_if_asked
+with messages():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        pass  # as in a callback of a weak reference
+    print("went on", flush=True)
+    stop_if_asked()
+    print("wrote", flush=True)
+"""
+
+
+def test_a_lost_ctrl_c_is_known_of_before_a_result_is_written():
+    done_ = subprocess.run(
+        [sys.executable, "-c", LOST], capture_output=True, text=True, check=False
+    )
+    assert (done_.returncode, done_.stdout, done_.stderr) == (130, "went on\n", "Stopped.\n")

@@ -1,0 +1,1035 @@
+"""The page of a report says what its numbers bear out, and shows text from files as text."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import r2_score
+from support.browsing import WIDTHS, column, drawn, outside_requests, until
+from support.documents import EVIL
+
+from confide import Prediction
+from confide.calibration import Account, ConformalLaw, Resemblance
+from confide.diagnostics import Lever
+from confide.document import render_page
+from confide.document.tables import cells, is_numeric, to_csv
+from confide.metrics import crps_of_normal_mixture
+from confide.simulate import Candidate
+from confide.uncertainty import LevelLaw, PivotLaw, SimulatedErrors, TPlusNormalLaw
+from confide.workflow.page import judgement as page_judgement
+from confide.workflow.page.content import PageInputs, page_document
+from confide.workflow.page.features import read_feature, strips, telling_features
+from confide.workflow.page.rows import MOST_DRAWN
+from confide.workflow.page.text import literal
+
+INF = np.inf
+
+
+def predicted(mean, scale=1.0, **changes):
+    """Normal laws of that scale: 64 % noise, 27 % finite data, 9 % random training."""
+    mean = np.asarray(mean, float)
+    scale = np.broadcast_to(np.asarray(scale, float), mean.shape).copy()
+    parts = {
+        "mean": mean,
+        "aleatoric_variance": 0.64 * scale**2,
+        "epistemic_variance": 0.36 * scale**2,
+        "prediction_law": TPlusNormalLaw.normal(mean, scale),
+        "confidence_law": TPlusNormalLaw.normal(mean, 0.6 * scale),
+        "classical_variance": 0.27 * scale**2,
+        "optimisation_variance": 5 * 0.09 * scale**2,
+        "n_members": 5,
+    }
+    return Prediction(**{**parts, **changes})
+
+
+def level_only(mean, half_width, level=0.9):
+    """A method that bounds a new observation at one level and says no more."""
+    mean = np.asarray(mean, float)
+    none = dict.fromkeys(
+        ("aleatoric_variance", "epistemic_variance", "confidence_law", "classical_variance")
+    )
+    law = LevelLaw(mean, np.full(len(mean), float(half_width)), level)
+    return predicted(mean, **none, optimisation_variance=None, prediction_law=law)
+
+
+def inputs(prediction=None, **changes):
+    """Four new rows, one of them far off."""
+    prediction = predicted([1, 2, 3, 4]) if prediction is None else prediction
+    n = len(prediction)
+    settings = {
+        "title": "price: cars.csv",
+        "target": "price",
+        "frame": pd.DataFrame({"age": np.arange(n) % 7}),
+        "prediction": prediction,
+        "status": ["new"] * n,
+    }
+    return PageInputs(**{**settings, **changes})
+
+
+Y = np.array([1.0, 2.0, 3.0, 8.0])
+
+
+def table(document, name):
+    return next(each for each in document.tables if each.name == name)
+
+
+def shown(document, name):
+    """The texts of a table, row by row."""
+    return [[cell.text for cell in row] for row in cells(table(document, name))]
+
+
+def specifications(document):
+    """All figures as the page would hold them: JSON, without NaN or infinity."""
+    return {
+        figure.name: json.loads(json.dumps(figure.specification, allow_nan=False))
+        for figure in document.figures
+    }
+
+
+def drawn_rows(specification):
+    return [row for rows in specification["datasets"].values() for row in rows if "key" in row]
+
+
+def test_the_summary_says_it_all_in_words():
+    prediction = predicted([1, 2, 3, 4], novelty=np.array([0.5, 0.002, 0.9, 0.3]))
+    document = page_document(inputs(prediction, y=Y, warnings=["Two rows were *dropped*."]))
+    assert document.title == "Predictions of price: cars.csv"
+    # A normal law's central 95 % is 3.92 wide; errors are 0, 0, 0 and -4, targets have a
+    # sum of squares of 29 about their mean: R squared is 1 - 16 / 29.
+    assert document.summary.splitlines() == [
+        (
+            "- **What it predicts.** The target *price*, for 4 rows: from 1.000 to 4.000. A"
+            " 95 % prediction interval, for a new observation, is typically 3.920 wide, and"
+            " the confidence interval, for the true function, 2.352."
+        ),
+        r"- **Warning.** Two rows were \*dropped\*\.",
+        (
+            "- **How accurate it is.** On 4 rows that the model was not trained on it is "
+            "typically off by 2.0 ± 1.7 (root mean squared error; mean absolute error 1.0 ±"
+            " 1.0) and explains 40 ± 50 % of the target's variance: it is no better than "
+            "always predicting the mean, within chance."
+        ),
+        (
+            "- **Whether prediction intervals hold what they promise.** The 95 % prediction"
+            " intervals held 3 of 4 observed values, 75 ± 11 %: as promised, within chance."
+            " Whether *confidence* intervals hold the true function cannot be seen on any "
+            "data, as nobody observes that function; `confide check` simulates it on data "
+            "like these, and `confide fit --honest` calibrates them so."
+        ),
+        (
+            "- **Where the uncertainty comes from.** On average over rows, the variance of "
+            "a new observation is 64 % noise, 27 % finite data and 9.0 % random training. "
+            "Most of it is noise, or what the networks have not learnt. More members do not "
+            "shrink it, and more rows only what can still be learnt; features that explain "
+            "more of the target would."
+        ),
+        (
+            "- **When not to trust it.** 1 of 4 rows (25 %) is unlike the training data "
+            "(p-value below 0.01); about 1 % of rows like the training data would be called so "
+            "by chance, fewer where the training table is small. Neither interval can be "
+            "trusted for rows unlike all that the model has seen."
+        ),
+    ]
+
+
+def test_a_deep_ensemble_is_not_advised_to_have_more_members():
+    # Eq. (1): its spread, here 9 of 10 parts, is not divided by the number of members.
+    prediction = predicted(
+        [1, 2],
+        aleatoric_variance=np.full(2, 0.1),
+        epistemic_variance=np.full(2, 0.9),
+        classical_variance=None,
+        optimisation_variance=np.full(2, 0.9 * 5 / 4),
+    )
+    said = page_document(inputs(prediction)).summary
+    assert "is 10 % noise and 90 % random training. Most of it is random training." in said
+    assert "More members do not shrink it" in said
+
+
+def test_accuracy_has_the_jackknifes_standard_errors():
+    generator = np.random.default_rng(0)
+    y, mean = generator.normal(size=30), generator.normal(size=30)
+    prediction = predicted(mean, 1.5)
+    scores = {s.name: s for s in page_judgement.accuracy(inputs(prediction, y=y))}
+    crps = crps_of_normal_mixture(y, *prediction.prediction_law.normal_mixture())
+    of = {
+        "RMSE": lambda rows: np.sqrt(np.mean((mean - y)[rows] ** 2)),
+        "MAE": lambda rows: np.mean(np.abs(mean - y)[rows]),
+        "mean error": lambda rows: np.mean((mean - y)[rows]),
+        "R²": lambda rows: r2_score(y[rows], mean[rows]),
+        "CRPS": lambda rows: np.mean(crps[rows]),
+    }
+    assert list(scores) == list(of)
+    for name, score in of.items():
+        without = [score(np.delete(np.arange(30), i)) for i in range(30)]
+        assert scores[name].value == pytest.approx(score(np.arange(30)), rel=1e-12)
+        expected = np.sqrt(29 * np.var(without))
+        assert scores[name].standard_error == pytest.approx(expected, rel=1e-9), name
+
+
+NO_USE = "**Warning.** The model is worse than predicting the mean of the target on rows it has "
+EVEN = np.tile([-1.0, 1.0], 50)  # mean 0, variance 1: R squared is 1 minus the mean squared error
+
+
+@pytest.mark.parametrize(
+    ("off", "words", "warned"),
+    [
+        (0.5, "of the target's variance.", False),  # 0.75, without an error
+        (2.0, "): it is worse than always predicting the mean.", True),  # -3, without an error
+        (EVEN * np.r_[np.full(50, 0.9), np.full(50, 1.1)], "): it is no better than", False),
+        (np.r_[np.zeros(99), 1e5], "): it is worse than always predicting the mean.", True),
+        (np.r_[np.zeros(40), np.full(60, 1.2)], "variance: it is no better than", False),
+    ],
+    ids=["good", "bad", "even", "one row is far off", "hardly better"],
+)
+def test_a_model_worse_than_the_mean_is_said_to_be_of_no_use(off, words, warned):
+    said = page_document(inputs(predicted(EVEN + off), y=EVEN)).summary
+    accuracy = next(line for line in said.splitlines() if "How accurate" in line)
+    assert words in accuracy
+    assert (NO_USE in said) == warned
+    assert "explains -" not in said
+
+
+def test_rows_the_model_was_trained_on_do_not_count():
+    status = ["trained on", "new", "trained on", "new"]
+    document = page_document(inputs(y=Y, status=status))
+    # Errors of the two new rows are 0 and -4; without one of them the RMSE is 0 or 4.
+    assert shown(document, "accuracy")[:2] == [
+        ["RMSE", "3 ± 2", "root mean squared error: the typical error, in the target's unit"],
+        ["MAE", "2 ± 2", "mean absolute error, which large errors sway less"],
+    ]
+    assert "The 2 rows that it was trained on were left out of this." in document.summary
+    assert [row[-1] for row in shown(document, "coverage")] == ["2"] * 4
+
+
+def test_the_page_needs_no_statistics_to_be_read():
+    prediction = predicted([1, 2, 3, 4])
+    advice = str(prediction.explain())
+    page = render_page(page_document(inputs(prediction, y=Y, advice=advice, levers=LEVERS)))
+    words = re.sub("<script.*?</script>", "", page[page.index("<main") :], flags=re.DOTALL)
+    assert "The true function: the prediction" in words
+    for stumble in (" law", "power -", "to the power", "knowing their own spread"):
+        assert stumble not in words, stumble
+
+
+def test_a_missing_target_does_not_count():
+    document = page_document(inputs(y=np.array([1.0, np.nan, np.nan, np.nan])))
+    assert (
+        "On 1 row that the model was not trained on it is typically off by 0 " in document.summary
+    )
+    assert shown(document, "accuracy")[0][:2] == ["RMSE", "0"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, "the file does not have the target"),
+        ({"y": np.full(4, np.nan)}, "the target is missing in every row"),
+        ({"y": Y, "status": ["trained on"] * 4}, "the model was trained on every row whose"),
+        (
+            {"y": np.array([1, np.nan, np.nan, np.nan]), "status": ["trained on", *["new"] * 3]},
+            "the model was trained on every row whose",
+        ),
+    ],
+)
+def test_without_unseen_targets_accuracy_is_not_judged_and_why(changes, reason):
+    document = page_document(inputs(**changes))
+    assert f"It cannot be judged here: {reason}" in document.summary
+    assert "It cannot be judged here, for the same reason." in document.summary
+    assert {each.name for each in document.tables} == {"split", "rows"}
+    assert "calibration" not in specifications(document)
+
+
+# A thousandth of a normal law each: quantiles at levels in thousandths are the law's.
+NORMAL_SCORES = stats.norm.ppf((1 + np.arange(1, 1000) / 1000) / 2)
+
+
+def calibrated(scale=2.0, raw=None, **changes):
+    """Prediction intervals as of rows kept back, normal with that scale."""
+    raw = predicted([1, 2, 3, 4]) if raw is None else raw
+    law = ConformalLaw(raw.mean, np.broadcast_to(scale, len(raw)), NORMAL_SCORES)
+    return replace(raw, prediction_law=law, uncalibrated=raw.uncalibrated or raw, **changes)
+
+
+def on_twins(times=3.0, raw=None, prediction_scale=2.0, biased=False):
+    """Confidence intervals so many times as wide as their own; prediction ones of that scale."""
+    raw = predicted([1, 2, 3, 4]) if raw is None else raw
+    one = np.ones(len(raw))
+    own = np.sqrt(raw.epistemic_variance)
+    return replace(
+        raw,
+        confidence_law=PivotLaw(raw.mean, times * own, NORMAL_SCORES),
+        prediction_law=PivotLaw(raw.mean, prediction_scale * one, NORMAL_SCORES),
+        uncalibrated=raw,
+        simulated=SimulatedErrors(
+            factor=times * one,
+            factor_error=0.1 * one,
+            prediction_factor=one,
+            bias=0 * one,
+            systematic=np.where(biased, 9.0, 0.0) * one,
+            spread=one,
+            claimed=one,
+            n_simulations=20,
+        ),
+    )
+
+
+ACCOUNT = Account(
+    candidates=(
+        Candidate("random_forest", 1.5, 0.0, kept=True),
+        Candidate("smooth", 1.6, 0.5, kept=True),
+        Candidate("gradient_boosting", 2.5, 4.0, kept=False),
+    ),
+    resemblances=(
+        Resemblance("random_forest", 10, 1.1, 0.05, 0.4),
+        Resemblance("smooth", 10, 0.9, 0.05, 0.3),
+    ),
+    n_rows=300,
+    widening={0.8: (0.9, 1.5, 3.0), 0.95: (0.8, 1.4, 2.8)},
+    factor_error=0.16,
+    biased=0.04,
+)
+
+
+def test_calibrated_intervals_are_judged_on_new_rows_alone():
+    status = ["calibrated on", "new", "trained on", "new"]
+    y = np.array([1.0, 2.0, 3.0, 7.0])
+    document = page_document(inputs(calibrated(), y=y, status=status, n_calibration_rows=10))
+    rows = table(document, "coverage").frame
+    rows = rows[rows["level"] == 0.95].set_index("intervals")
+    # 7 is 3 above its prediction: inside 1.96 * 2, outside 1.96 * 1.
+    assert rows["rows"].to_dict() == {"calibrated": 2, "before calibration": 3}
+    assert rows["held"].to_dict() == {"calibrated": 2, "before calibration": 2}
+    # The calibration rows were drawn by chance too.
+    errors = np.sqrt(0.95 * 0.05 * np.array([1 / 2 + 1 / 12, 1 / 3]))
+    assert rows["standard_error"].to_numpy() == pytest.approx(errors, rel=1e-12)
+    assert "The calibrated 95 % prediction intervals held 2 of 2 observed" in document.summary
+    assert "Before calibration they held 2 of 3 observed values" in document.summary
+    kinds = {row["category"] for row in curve(document)}
+    assert kinds == {"calibrated", "before calibration"}
+
+
+@pytest.mark.parametrize(("narrow", "warned"), [(0, None), (5, None), (6, "6.0 %"), (100, "100 %")])
+def test_calibrated_intervals_narrower_than_the_confidence_interval_are_warned_of(narrow, warned):
+    raw = predicted(np.zeros(100))  # confidence intervals have a scale of 0.6
+    scale = np.r_[np.full(narrow, 0.59), np.full(100 - narrow, 0.61)]
+    prediction = calibrated(scale, raw)
+    said = page_document(inputs(prediction)).summary
+    warning = f"- **Warning.** In {warned} of rows the calibrated prediction interval is narrower"
+    assert (warning in said) == (warned is not None)
+    assert ("narrower than the confidence interval" in said) == (warned is not None)
+    assert ("confidence intervals are not calibrated" in said) == (warned is not None)
+    assert ("take the wider one, the confidence interval" in said) == (warned is not None)
+    # Only calibration is at fault for it.
+    own = replace(raw, prediction_law=TPlusNormalLaw.normal(raw.mean, scale))
+    assert "narrower" not in page_document(inputs(own)).summary
+
+
+def test_prediction_intervals_narrower_than_honest_confidence_intervals_say_why():
+    said = page_document(inputs(calibrated(0.5, raw=on_twins()))).summary
+    assert "In 100 % of rows the calibrated prediction interval is narrower" in said
+    assert (
+        "At these rows take the confidence interval for both: it is calibrated row by row" in said
+    )
+    assert "confidence intervals are not calibrated" not in said
+
+
+# The four combinations: not calibrated, on rows kept back, on twins, on both.
+COMBINATIONS = {
+    "none": predicted([1, 2, 3, 4]),
+    "kept back": calibrated(),
+    "twins": on_twins(),
+    "both": calibrated(raw=on_twins()),
+}
+
+
+@pytest.mark.parametrize(
+    ("combination", "kinds"),
+    [
+        ("none", {"prediction intervals": 3}),
+        ("kept back", {"calibrated": 2, "before calibration": 3}),
+        ("twins", {"calibrated on twins": 3, "before calibration": 3}),
+        ("both", {"calibrated": 2, "before calibration": 3}),
+    ],
+)
+def test_what_was_calibrated_on_twins_is_judged_on_every_unseen_row(combination, kinds):
+    status = ["calibrated on", "new", "trained on", "new"]
+    y = np.array([1.0, 2.0, 3.0, 7.0])
+    given = inputs(COMBINATIONS[combination], y=y, status=status, n_calibration_rows=10)
+    document = page_document(given)
+    rows = table(document, "coverage").frame
+    rows = rows[rows["level"] == 0.95].set_index("intervals")
+    assert rows["rows"].to_dict() == kinds
+    # Rows kept back are a draw of their own; simulated twins are not.
+    drawn = 1 / 12 if "calibrated" in kinds else 0
+    first = rows.iloc[0]
+    assert first["standard_error"] ** 2 == pytest.approx(0.95 * 0.05 * (1 / first["rows"] + drawn))
+    assert {row["category"] for row in curve(document)} == set(kinds)
+    told = "The 95 % prediction intervals, calibrated on simulated twins, held 3 of 3"
+    assert (told in document.summary) == (combination == "twins")
+    shows_which = any(column.name == "intervals" for column in table(document, "coverage").columns)
+    assert shows_which == (combination != "none")
+
+
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_rows_that_prediction_intervals_were_calibrated_on_cannot_judge_them(combination):
+    given = inputs(COMBINATIONS[combination], y=Y, status=["calibrated on"] * 4)
+    document = page_document(given)
+    coverage = table(document, "coverage")
+    assert all(
+        is_numeric(coverage, c) for c in coverage.columns if c.name in {"rows", "mean_width"}
+    )
+    told = "so these rows cannot judge them" in document.summary
+    assert told == (combination in {"kept back", "both"})
+
+
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_the_page_says_whose_confidence_intervals_they_are(combination):
+    document = page_document(inputs(COMBINATIONS[combination], y=Y, account=ACCOUNT))
+    honest = combination in {"twins", "both"}
+    # A normal law's central 95 % of scale 0.6, and three times that.
+    own = "the confidence interval, for the true function, 2.352."
+    both = (
+        "the confidence interval, for the true function, 7.056 (calibrated on simulated twins; "
+        "2.352 before that)."
+    )
+    digits = document.summary.replace("7.06", "7.056").replace("2.35 b", "2.352 b")
+    assert (own in digits, both in digits) == (not honest, honest)
+    calibrates = "`confide fit --honest` calibrates them so" in document.summary
+    twins = "here they are calibrated on simulated twins of the training data" in document.summary
+    assert (calibrates, twins) == (not honest, honest)
+    titles = [section.title for section in document.sections]
+    assert ("How honest are the confidence intervals" in titles) == honest
+    whose = "calibrated on simulated twins of the training data" if honest else "not calibrated"
+    words = " ".join(part for s in document.sections for part in s.parts if isinstance(part, str))
+    assert f"Confidence intervals are {whose}." in words
+    helps = {column.name: column.help for column in table(document, "rows").columns}
+    assert helps["confidence_lower"].endswith(f"for the true function; {whose}")
+    assert ("widening" in helps) == honest
+    legend = "95 % confidence interval, calibrated"
+    assert (legend in json.dumps(specifications(document)["predictions"])) == honest
+
+
+@pytest.mark.parametrize(
+    ("combination", "kinds"),
+    [
+        ("none", None),
+        ("kept back", "Prediction intervals"),
+        ("twins", "Confidence and prediction intervals"),
+        ("both", "Confidence and prediction intervals"),
+    ],
+)
+def test_levers_say_which_intervals_are_those_before_calibration(combination, kinds):
+    caption = table(
+        page_document(inputs(COMBINATIONS[combination], levers=LEVERS)), "levers"
+    ).caption
+    if kinds is None:
+        assert "before calibration" not in caption
+    else:
+        assert caption.endswith(f" {kinds} are those before calibration.")
+
+
+def test_the_honesty_section_tells_twins_widths_and_bias():
+    prediction = on_twins(times=np.array([0.6, 2.0, 3.0, 4.5]), biased=[False, False, False, True])
+    document = page_document(inputs(prediction, account=ACCOUNT))
+    assert shown(document, "twins") == [
+        ["random forest", "1.5", "0", "10 simulations", "1.1", "0.4"],
+        ["smooth", "1.6", "0.5", "10 simulations", "0.9", "0.3"],
+        ["gradient boosting", "2.5", "4", "no", "–", "–"],
+    ]
+    # 0.05 * 3 of the way from 0.6 to 2, the middle of 2 and 3, 0.85 of the way from 3 to 4.5.
+    assert shown(document, "widening") == [
+        ["300 trained on", "80 %", "0.9", "1.5", "3"],
+        ["300 trained on", "95 %", "0.8", "1.4", "2.8"],
+        ["4 of this page", "95 %", "0.81", "2.5", "4.3"],
+    ]
+    section = next(s for s in document.sections if s.title.startswith("How honest"))
+    words = " ".join(part for part in section.parts if isinstance(part, str))
+    assert "At 25 % of the rows of this page (4.0 % of 300 trained on) the networks miss" in words
+    assert "From 20 simulations the width in a typical row is known to about ± 10 %." in words
+    assert (
+        "calibrated on 20 simulated twins of the training data, which makes them 2.5 times as wide "
+        "as before in the typical row, and 0.81 to 4.3 times in nine of ten. They are as "
+        "honest as the twins resemble the true function. Verdict: use them."
+    ) in document.summary
+    drawn = drawn_rows(specifications(document)["widening"])
+    assert [row["times"] for row in drawn] == [0.6, 2.0, 3.0, 4.5]
+    assert drawn[1]["low"] == pytest.approx(2 / 1.1, rel=1e-5)
+    assert drawn[1]["high"] == pytest.approx(2.2, rel=1e-5)
+    assert [row["category"] for row in drawn] == [
+        *["systematic error within chance"] * 3,
+        "systematic error exceeds chance",
+    ]
+    by_feature = drawn_rows(specifications(document)["widening-by-feature"])
+    assert [(row["f0"], row["times"]) for row in by_feature] == [
+        (0.0, 0.6), (1.0, 2.0), (2.0, 3.0), (3.0, 4.5),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("biased", [0.04, 0.2])
+def test_the_honesty_section_begins_with_its_verdict_and_warnings(biased):
+    account = replace(ACCOUNT, biased=biased)
+    document = page_document(inputs(calibrated(0.5, raw=on_twins()), account=account))
+    section = next(s for s in document.sections if s.title.startswith("How honest"))
+    verdict, warnings, idea, *_ = section.parts
+    assert verdict.startswith(f"**{account.advice}:** ")
+    assert literal(account.verdict.split(":", 1)[1], 4000) in verdict
+    assert idea.startswith("Networks err systematically where")
+    # Those of the account come first, then that the two kinds of intervals contradict each other.
+    lines = warnings.splitlines()
+    assert all(line.startswith("- **Warning.** ") for line in lines)
+    assert len(lines) == 1 + len(account.warnings) == (2 if biased > 0.1 else 1)
+    assert "In 100 % of rows the calibrated prediction interval is narrower" in lines[-1]
+
+
+def test_warnings_stand_before_the_rest_of_the_summary():
+    lines = page_document(inputs(calibrated(0.5), warnings=["*Beware*."])).summary.splitlines()
+    heads = [line.removeprefix("- **").split(".**")[0] for line in lines]
+    assert heads[:4] == ["What it predicts", "Warning", "Warning", "How accurate it is"]
+    assert lines[2].endswith("\\*Beware\\*\\.")
+
+
+def test_biased_rows_are_drawn_upon_the_others():
+    prediction = on_twins(times=np.array([4.5, 2.0, 3.0, 0.6]), biased=[True, False, True, False])
+    document = page_document(inputs(prediction, account=ACCOUNT))
+    for figure in ("widening", "widening-by-feature"):
+        drawn = drawn_rows(specifications(document)[figure])
+        assert [row["key"] for row in drawn] == [2, 4, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("names", "angle"),
+    # 8 pixels for each character, of 120 in all.
+    [(["no", "yes"], 0), (["no", "eightchr"], -35), (list("abcdefgh"), 0), (["x" * 15], 0)],
+)
+def test_names_of_strips_are_turned_only_where_they_need_it(names, angle):
+    frame = pd.DataFrame({"c": [names[i % len(names)] for i in range(8)]})
+    prediction = predicted(np.arange(8.0) % len(names))
+    document = page_document(inputs(prediction, frame=frame))
+    found = re.findall(r'"labelAngle": (-?\d+)', json.dumps(specifications(document)["by-feature"]))
+    assert set(found) == {str(angle)}
+
+
+def test_the_honesty_section_does_without_an_account_and_without_widths():
+    raw = predicted([1, 2, 3, 4], epistemic_variance=np.array([0.0, 1, 1, 1]))
+    raw = replace(
+        raw, confidence_law=TPlusNormalLaw.normal(raw.mean, np.sqrt(raw.epistemic_variance))
+    )
+    document = page_document(inputs(on_twins(raw=raw)))
+    assert not any(each.name == "twins" for each in document.tables)
+    assert shown(document, "widening") == [["4 of this page", "95 %", "3", "3", "3"]]
+    assert len(drawn_rows(specifications(document)["widening"])) == 3
+    assert shown(document, "rows")[-1]
+
+
+LEVERS = pd.DataFrame(
+    [
+        Lever("rows", "2 times as many rows", 0.842, 0.031, 0.953, 0.0124),
+        Lever("floor", "noise alone", 0.0, 0.0, 0.714, 0.0),
+    ]
+)
+
+
+def test_levers_are_shares_of_todays_widths_and_exact_ones_have_no_error():
+    document = page_document(inputs(levers=LEVERS))
+    assert shown(document, "levers") == [
+        ["2 times as many rows", "84 ± 3%", "95.3 ± 1.2%"],
+        ["noise alone", "0%", "71%"],
+    ]
+    rows = table(document, "levers")
+    assert rows.columns[1].title == "confidence intervals' width, as a share of today's"
+    assert to_csv(rows).splitlines()[2] == "noise alone,0.0,,0.714,"
+    assert "before calibration" not in rows.caption
+
+
+def test_levers_of_calibrated_intervals_are_said_to_be_before_it():
+    rows = table(page_document(inputs(calibrated(), levers=LEVERS)), "levers")
+    assert rows.caption.endswith("Prediction intervals are those before calibration.")
+
+
+def curve(document):
+    sets = specifications(document)["calibration"]["datasets"].values()
+    return [row for rows in sets for row in rows if "category" in row]
+
+
+def test_calibrated_intervals_are_not_judged_on_calibration_rows():
+    document = page_document(inputs(calibrated(), y=Y, status=["calibrated on"] * 4))
+    assert "so these rows cannot judge them" in document.summary
+    assert set(table(document, "coverage").frame["intervals"]) == {"before calibration"}
+    assert "is typically off by" in document.summary
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [(380, "right, within chance"), (370, "too narrow"), (390, "wider than needed")],
+)
+def test_a_verdict_is_within_two_standard_errors(held, words):
+    # Of 400, 380 are expected, with a standard error of 4.36.
+    error = np.sqrt(0.95 * 0.05 / 400)
+    assert page_judgement.verdict(held / 400, 0.95, error) == words
+
+
+def held_at(shares):
+    """A page whose intervals of 50, 80, 90 and 95 % held these parts of 400 observed values."""
+    ends = TPlusNormalLaw.normal(np.zeros(1), np.ones(1)).half_width
+    inside = [0.0, *(float(ends(level)[0]) for level in (0.5, 0.8, 0.9, 0.95))]
+    counts = np.diff([0, *(round(400 * share) for share in shares), 400])
+    y = np.repeat([*(np.add(inside[1:], inside[:-1]) / 2), 9.0], counts)
+    return page_document(inputs(predicted(np.zeros(400)), y=y)).summary
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ((0.5, 0.8, 0.9, 0.95), "95.0 ± 1.1 %: as promised, within chance. "),
+        # Two errors of 400 rows are 5 % at 50 %, 4 % at 80 %, 3 % at 90 % and 2.2 % at 95 %.
+        ((0.6, 0.85, 0.9, 0.95), "within chance, but at 50 and 80 % they are wider than needed. "),
+        ((0.6, 0.8, 0.9, 0.95), "95.0 ± 1.1 %: as promised, within chance. "),
+        ((0.4, 0.7, 0.8, 0.95), "within chance, but at 50, 80 and 90 % they are too narrow. "),
+        ((0.6, 0.85, 0.94, 0.98), "so they are wider than needed. "),
+        ((0.6, 0.85, 0.9, 0.9), "too narrow, but at 50 and 80 % they are wider than needed. "),
+        ((0.5, 0.8, 0.9, 0.9), "so they are too narrow. "),
+        (
+            (0.6, 0.8, 0.85, 0.95),
+            "but at 50 % they are wider than needed and at 90 % they are too narrow. ",
+        ),
+    ],
+)
+def test_the_verdict_tells_of_other_levels_where_most_of_them_disagree(shares, words):
+    assert words in held_at(shares)
+
+
+def test_the_calibration_curve_counts_each_level():
+    n = 200
+    mean = np.zeros(n)
+    # Evenly spaced quantiles: a level of L holds the middle share L of them.
+    quantile = TPlusNormalLaw.normal(np.zeros(1), np.ones(1)).quantile
+    y = np.array([quantile((i + 0.5) / n)[0] for i in range(n)])
+    rows = curve(page_document(inputs(predicted(mean), y=y)))
+    assert [row["x"] for row in rows] == pytest.approx(np.arange(1, 20) / 20)
+    assert [row["y"] for row in rows] == pytest.approx(np.arange(1, 20) / 20, abs=1 / n)
+
+
+def test_the_riskiest_rows_come_first():
+    novelty = np.array([0.5, 0.6, 0.001, 0.009, 0.01])
+    prediction = predicted([1, 2, 3, 4, 5], [1, 3, 1, 2, 5], novelty=novelty)
+    document = page_document(inputs(prediction, row_numbers=np.array([10, 20, 30, 40, 50])))
+    # Novel below 0.01, wider first; then the others, wider first.
+    assert [row[0] for row in shown(document, "rows")] == ["40", "30", "50", "20", "10"]
+    # The least like the training data first.
+    assert [row[0] for row in shown(document, "novel")] == ["30", "40"]
+    assert "2 of 5 rows (40 %) are unlike" in document.summary
+
+
+def test_a_row_shows_both_intervals_shares_and_features():
+    frame = pd.DataFrame({"age": [7, 8, 9, 10], "prediction": ["a", "b", None, "d"]})
+    document = page_document(inputs(y=Y, frame=frame, confidence_level=0.5))
+    rows = table(document, "rows")
+    assert [each.title for each in rows.columns] == [
+        *("row", "prediction", "observed", "prediction lower", "prediction upper"),
+        *("confidence lower", "confidence upper", "noise", "finite data", "random training"),
+        *("status", "age", "prediction"),
+    ]
+    # The middle half of a normal law reaches 0.6745 scales to each side.
+    expected = ["4", "4.000", "8.000", "3.326", "4.674", "3.595", "4.405"]
+    assert shown(document, "rows")[3] == [*expected, "64%", "27%", "9%", "new", "10", "d"]
+    assert shown(document, "rows")[2][-1] == "–"
+    assert to_csv(rows).splitlines()[0].endswith("status,age,prediction (2)")
+
+
+def test_a_long_file_is_drawn_by_chance_and_its_riskiest_rows_are_listed():
+    n = 3000
+    scale = np.ones(n)
+    scale[[17, 2900]] = 9.0, 8.0
+    document = page_document(inputs(predicted(np.arange(n) % 50, scale)))
+    assert [row[0] for row in shown(document, "riskiest")][:2] == ["18", "2901"]
+    assert len(table(document, "riskiest").frame) == 100
+    listed = {int(row[0]) for row in shown(document, "rows")}
+    for name in ("predictions", "by-feature", "split"):
+        rows = drawn_rows(specifications(document)[name])
+        assert {row["key"] for row in rows} == listed
+    assert len(listed) == MOST_DRAWN
+    section = next(each for each in document.sections if each.title == "Predictions")
+    assert f"Figures show {MOST_DRAWN} rows of 3,000, drawn by chance" in section.parts[1]
+
+
+def test_predictions_are_drawn_in_their_order():
+    document = page_document(inputs(predicted([3, 1, 2]), y=np.array([3.5, np.nan, 2.5])))
+    rows = drawn_rows(specifications(document)["predictions"])
+    assert [(row["key"], row["x"], row["mean"]) for row in rows] == [
+        (1, 3, 3),
+        (2, 1, 1),
+        (3, 2, 2),
+    ]
+    assert [row["observed"] for row in rows] == [3.5, None, 2.5]
+    assert rows[0]["prediction_text"] == "1.040 to 4.960"
+    assert caption_of(document).startswith(
+        "Predictions with their 95 % prediction and confidence intervals, sorted and with"
+    )
+    document = page_document(ODD["no confidence"])
+    assert caption_of(document).startswith(
+        "Predictions with their 95 % prediction intervals, sorted."
+    )
+
+
+def caption_of(document, name="predictions"):
+    return next(each for each in document.figures if each.name == name).caption
+
+
+def test_shares_are_stacked_in_the_order_of_noise():
+    prediction = predicted([1, 2], [1, 1])
+    noise = np.array([0.2, 0.8])
+    prediction = replace(
+        prediction,
+        aleatoric_variance=noise,
+        epistemic_variance=1 - noise,
+        classical_variance=np.array([0.5, 0.1]),
+    )
+    rows = drawn_rows(specifications(page_document(inputs(prediction)))["split"])
+    stacked = {(r["key"], r["category"]): (r["x"], r["start"], r["end"]) for r in rows}
+    assert stacked == {
+        (1, "noise"): (1.5, 0, 0.2),
+        (1, "finite data"): (1.5, 0.2, 0.7),
+        (1, "random training"): (1.5, 0.7, 1),
+        (2, "noise"): (0.5, 0, 0.8),
+        (2, "finite data"): (0.5, 0.8, 0.9),
+        (2, "random training"): (0.5, 0.9, 1),
+    }
+
+
+def test_infinite_bounds_end_at_the_edge_and_are_told():
+    prediction = calibrated()
+    law = replace(prediction.prediction_law, sorted_scores=np.array([INF]))
+    prediction = replace(prediction, prediction_law=law)
+    document = page_document(inputs(prediction, y=Y))
+    assert (
+        "prediction interval, for a new observation, is typically ∞ wide (without bound, because "
+        "it was calibrated on too few rows for that level)"
+    ) in document.summary
+    specification = specifications(document)["predictions"]
+    assert drawn_rows(specification)[0]["prediction_text"] == "-∞ to ∞"
+    assert "without a bound ends at the edge of the figure" in caption_of(document)
+    assert shown(document, "rows")[0][3:5] == ["-∞", "∞"]
+    assert next(r for r in shown(document, "coverage") if r[1] == "calibrated")[4] == "∞"
+
+
+HOSTILE = {
+    EVIL: [1.5, 2.5, 3.5, 4.5],
+    "a.b[0]": ["x" * 10_000, 'say "hi"', "it's", "\u202eevil\u202c"],
+    "image": ["https://example.org/a.png", "🚲", "שלום", "<img src=x>"],
+    "constructor": ["toString", "valueOf", "hasOwnProperty", "__proto__"],
+    "title\n# head": pd.to_datetime(["2024-01-01", None, "2024-03-01", "2024-04-01"]),
+    "row": [True, False, None, True],
+}
+
+
+def hostile():
+    frame = pd.DataFrame(HOSTILE)
+    return inputs(
+        frame=frame,
+        y=Y,
+        target=f"*{EVIL}*",
+        title=f"{EVIL}: {EVIL}",
+        warnings=[f"[link](https://example.org) {EVIL}"],
+        settings={EVIL: f"{EVIL}\n" * 3},
+        levers=pd.DataFrame([Lever(EVIL, EVIL, 0.5, 0.0, 0.71, 0.04)]),
+        advice=f"Some *advice* {EVIL}",
+    )
+
+
+def names_of_objects():
+    """What every object of JavaScript has, as columns and target."""
+    names = ["constructor", "hasOwnProperty", "toString", "valueOf", "__proto__"]
+    numbers, letters = [1.5, 2.5, 3.5, 4.5], [*"abba"]
+    frame = pd.DataFrame({n: numbers if n != "toString" else letters for n in names})
+    return inputs(frame=frame, y=Y, target="constructor", title="toString")
+
+
+def test_text_from_files_is_text():
+    page = render_page(page_document(hostile()))
+    assert EVIL not in page
+    assert 'href="https:' not in page
+    assert "x" * 41 not in page
+    assert "\u202e" not in page
+    assert "<em>advice</em>" in page
+
+
+def test_no_name_from_a_file_is_a_field():
+    for specification in specifications(page_document(hostile())).values():
+        text = json.dumps({k: v for k, v in specification.items() if k != "datasets"})
+        fields = [part.split('"')[0] for part in text.split('"field": "')[1:]]
+        assert all(field.isidentifier() for field in fields), fields
+        titles = [part.split('"')[0] for part in text.split('"title": "')[1:]]
+        assert "image" in titles or specification["description"]
+        for tooltip in text.split('"tooltip": [')[1:]:
+            assert '"title": "image"' not in tooltip.split("]")[0]
+
+
+ODD = {
+    "one row": inputs(predicted([2.0]), y=np.array([3.0])),
+    "all alike": inputs(predicted([2.0] * 5), y=np.full(5, 2.0)),
+    "no width": inputs(predicted([1, 2, 3], 0.0), y=np.array([1.0, 2.0, 4.0])),
+    "all novel": inputs(predicted([1, 2, 3], novelty=np.zeros(3))),
+    "one level": inputs(level_only([1, 2, 3], 1.0), y=np.array([1.0, 2.0, 9.0])),
+    "no feature": inputs(frame=pd.DataFrame(index=range(4)), y=Y),
+    "many features": inputs(frame=pd.DataFrame({f"c{i}": range(4) for i in range(300)}), y=Y),
+    "same name twice": inputs(frame=pd.DataFrame([[1, 2]] * 4, columns=["a", "a"]), y=Y),
+    "empty column": inputs(frame=pd.DataFrame({"a": [np.nan] * 4, "b": [None] * 4}), y=Y),
+    "infinite feature": inputs(frame=pd.DataFrame({"a": [1.0, INF, -INF, 2.0]}), y=Y),
+    "huge numbers": inputs(predicted([1e300, -1e300, 0, 1], 1e150)),
+    "no confidence": inputs(predicted([1, 2], confidence_law=None, classical_variance=None)),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_files_have_a_page(name):
+    document = page_document(ODD[name])
+    assert specifications(document)
+    assert "nan" not in document.summary
+    assert len(shown(document, "rows")) == ODD[name].n_rows
+
+
+def test_odd_pages_say_so():
+    said = {name: page_document(odd).summary for name, odd in ODD.items()}
+    assert "for 1 row: 2.000. Its 95 % prediction interval" in said["one row"]
+    assert "for 5 rows: 2.000 in all of them." in said["all alike"]
+    assert "3 of 3 rows are unlike the training data" in said["all novel"]
+    assert "The 90 % prediction intervals held 2 of 3" in said["one level"]
+    assert "does not split its uncertainty" in said["one level"]
+    assert "this model has no confidence interval" in said["no confidence"]
+    assert "how far these rows are was not asked for" in said["one row"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"status": ["new"]},
+            "`status` must have an entry for each of the 4 predicted rows, got 1",
+        ),
+        ({"frame": pd.DataFrame()}, "`frame` must have an entry for each of the 4 .* got 0"),
+        ({"y": np.zeros(3)}, "`y` must have an entry for each of the 4 .* got 3"),
+        ({"status": ["nwe"] * 4}, r"one of \['trained on', 'calibrated on', 'new'\], got 'nwe'"),
+        ({"confidence_level": 95}, "must lie in"),
+        ({"prediction": predicted([])}, "at least one predicted row, got none"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        inputs(**changes)
+
+
+def test_columns_are_read_as_numbers_dates_or_categories():
+    moments = pd.to_datetime(["2024-01-01", "2024-01-02 03:04:05"], format="ISO8601")
+    read = {
+        "number": [pd.Series([1, 2]), pd.Series([1.5, None]), pd.Series([1, None], dtype="Int64")],
+        "date": [
+            pd.Series(moments),
+            pd.Series(moments.tz_localize("CET")),
+            pd.Series(moments.date),
+        ],
+        "category": [pd.Series(["a", None]), pd.Series([True, None]), pd.Series([[1], {2: 3}])],
+    }
+    for kind, columns in read.items():
+        assert [read_feature("x", each).kind for each in columns] == [kind] * 3
+    assert read_feature("x", read["date"][0]).texts() == [
+        "2024-01-01 00:00:00",
+        "2024-01-02 03:04:05",
+    ]
+    assert read_feature("x", read["date"][2]).texts() == ["2024-01-01", "2024-01-02"]
+    text = read_feature("x", pd.Series(["2024-01-01", None, "2024-01-02"]))
+    assert (text.kind, text.texts()) == ("date", ["2024-01-01", None, "2024-01-02"])
+    assert read_feature("x", pd.Series(["2024-01-01"], dtype="category")).kind == "category"
+    assert read_feature("x", read["category"][2]).texts() == ["[1]", "{2: 3}"]
+    assert read_feature("x", read["number"][2]).texts() == ["1", None]
+
+
+def test_frequent_categories_have_strips_of_their_own():
+    letters = pd.Series([*"aabbccddeeffgghhij", None])
+    position, names = strips(read_feature("x", letters))
+    assert names == [*"abcdefgh", "(others)", "(missing)"]
+    assert position.tolist() == [*np.repeat(np.arange(8), 2), 8, 8, 9]
+
+
+def test_telling_features_are_found_whatever_their_form():
+    generator = np.random.default_rng(0)
+    n = 400
+    x = generator.normal(size=n)
+    frame = pd.DataFrame(
+        {
+            "noise": generator.normal(size=n),
+            "constant": 1.0,
+            "identity": [f"id {i}" for i in range(n)],
+            "square root": np.abs(x) ** 0.5 * generator.choice([-1, 1], n),
+            "kind": np.where(x > 0, "high", "low"),
+            "hole": np.where(x > 1, np.nan, 1.0),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(np.round(100 * x), "D"),
+        }
+    )
+    found = telling_features(frame, x, x**2, most=7)
+    assert {each.name for each in found[:4]} == {"day", "square root", "kind", "hole"}
+    assert found[0].name == "day"
+    assert found[-1].name == "constant"
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    novelty = np.array([0.5, 0.2, 0.001, 0.9, 0.4, 0.7])
+    frame = pd.DataFrame({"age": [1, 2, 3, 4, 5, 6], "kind": list("aabbcc")})
+    normal = inputs(
+        predicted([30, 10, 20, 60, 50, 40], 10.0, novelty=novelty),
+        y=np.array([31.0, 9, 21, 200, np.nan, 41]),
+        frame=frame,
+        status=["new", "new", "new", "new", "new", "trained on"],
+    )
+    made = {
+        "normal": normal,
+        "hostile": hostile(),
+        "names of objects": names_of_objects(),
+        "one row": ODD["one row"],
+        "honest": inputs(on_twins(), y=Y, status=["trained on", *["new"] * 3], account=ACCOUNT),
+    }
+    found = {}
+    for name, each in made.items():
+        path = folder / f"{name}.html"
+        path.write_text(render_page(page_document(each)), encoding="utf-8")
+        found[name] = path.as_uri()
+    return found
+
+
+@pytest.mark.parametrize("name", ["normal", "hostile", "names of objects", "one row", "honest"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
+def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name, width, scheme):
+    seen = open_page(addresses[name], width, scheme)
+    assert seen.complaints == []
+    assert outside_requests(seen) == []
+    assert all(drawn(seen.page).values()), drawn(seen.page)
+    assert seen.page.evaluate(WIDTHS) == [width, width]
+    # Legends are not cut off either.
+    ends = seen.page.evaluate(
+        """[...document.querySelectorAll('.drawing .role-legend-label text')].map(text =>
+        text.closest('svg').getBoundingClientRect().right - text.getBoundingClientRect().right)"""
+    )
+    assert all(end >= 0 for end in ends), ends
+
+
+def test_text_from_files_is_text_in_tooltips(open_page, addresses):
+    seen = open_page(addresses["hostile"])
+    tooltips = set()
+    for panel in range(len(HOSTILE)):
+        layer = f"#figure-by-feature .concat_{panel}_group .mark-symbol.role-mark path"
+        seen.page.locator(layer).last.hover(force=True)
+        tooltip = seen.page.locator("#vg-tooltip-element.visible")
+        tooltip.wait_for()
+        assert tooltip.locator("img, h2, script").count() == 0
+        tooltips.add(tooltip.inner_text().splitlines()[0].split("\t")[0].strip())
+    assert f"feature: {EVIL}" in tooltips
+    assert "feature: image" in tooltips
+    assert seen.complaints == []
+    assert outside_requests(seen) == []
+
+
+def plot(page, figure):
+    """The box of a figure's plot, without its axes."""
+    page.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
+    chart = page.locator(f"#figure-{figure}")
+    chart.scroll_into_view_if_needed()
+    box = chart.locator(".mark-group.role-frame .background").first.bounding_box()
+    # The browser counts room for the frame's mitres, 5 pixels on each side.
+    return {
+        "x": box["x"] + 5,
+        "width": box["width"] - 10,
+        "y": box["y"] + 5,
+        "height": box["height"] - 10,
+    }
+
+
+def drag(page, figure, start, end):
+    box = plot(page, figure)
+    height = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + start * box["width"], height)
+    page.mouse.down()
+    page.mouse.move(box["x"] + (start + end) / 2 * box["width"], height)
+    page.mouse.move(box["x"] + end * box["width"], height)
+    page.mouse.up()
+
+
+def until_rows(page, n):
+    until(page, f"document.querySelectorAll('#table-rows tbody tr:not([hidden])').length === {n}")
+
+
+def test_a_brush_leaves_its_rows_and_clearing_brings_all_back(open_page, addresses):
+    page = open_page(addresses["normal"]).page
+    everything = column(page, "rows", 1)
+    assert sorted(everything) == list("123456")
+    note = page.locator("#table-rows .brushed")
+    assert note.is_hidden()
+    drag(page, "predictions", 0.01, 0.49)  # three of six, sorted by prediction
+    until_rows(page, 3)
+    assert sorted(column(page, "rows", 1)) == list("123")
+    assert "Brushed: 3 of 6 rows." in note.inner_text()
+    drag(page, "split", 0.3, 0.99)  # equal shares: in the file's order, the last four
+    until_rows(page, 1)
+    assert column(page, "rows", 1) == ["3"]
+    page.locator("#table-rows th button", has_text="row").click()
+    assert column(page, "rows", 1) == ["3"]
+    note.locator("button").click()
+    until_rows(page, 6)
+    assert column(page, "rows", 1) == list("123456")
+    assert note.is_hidden()
+
+
+def test_a_double_click_clears_one_brush(open_page, addresses):
+    page = open_page(addresses["normal"]).page
+    drag(page, "predictions", 0.51, 0.99)
+    until_rows(page, 3)
+    box = plot(page, "predictions")
+    page.mouse.dblclick(box["x"] + 0.75 * box["width"], box["y"] + box["height"] / 2)
+    until_rows(page, 6)
+
+
+def test_a_figure_drawn_anew_has_lost_its_brush(open_page, addresses):
+    page = open_page(addresses["normal"]).page
+    drag(page, "predictions", 0.51, 0.99)
+    until_rows(page, 3)
+    page.set_viewport_size({"width": 700, "height": 800})
+    until_rows(page, 6)
+
+
+def test_a_finger_brushes_sideways(open_page, addresses):
+    page = open_page(addresses["normal"], 375, has_touch=True).page
+    box = plot(page, "predictions")
+    height = box["y"] + box["height"] / 2
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind, at):
+        points = [] if at is None else [{"x": box["x"] + at * box["width"], "y": height}]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", 0.01)
+    for at in np.linspace(0.05, 0.49, 8):
+        touch("touchMove", float(at))
+    touch("touchEnd", None)
+    until_rows(page, 3)
+    assert sorted(column(page, "rows", 1)) == list("123")
+
+
+def test_without_script_the_table_is_whole(addresses, browser):
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(addresses["normal"])
+    assert len(page.locator("#table-rows tbody tr:visible").all()) == 6
+    assert page.locator("#table-rows .brushed").is_hidden()
+    page.close()
+
+
+def test_novel_rows_are_counted_among_those_not_trained_on():
+    prediction = predicted([1, 2, 3, 4], novelty=np.array([0.001, 0.001, 0.5, 0.5]))
+    said = page_document(inputs(prediction, status=["trained on", "new", "new", "new"])).summary
+    assert "1 of 3 rows that the model was not trained on (33 %) is unlike" in said
+    said = page_document(inputs(prediction, status=["trained on"] * 4)).summary
+    assert "trained on every row, so none of them is new to it" in said

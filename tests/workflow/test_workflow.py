@@ -1,0 +1,713 @@
+"""From a table to a model to predictions: nothing is judged on rows that it was trained on."""
+
+import copy
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import confide
+from confide import (
+    BootstrappedDeepEnsembleRegressor,
+    DeepEnsembleRegressor,
+    OverfittingCheck,
+)
+from confide.coverage.report import Coverage, CoverageReport
+from confide.document.tables import with_error
+from confide.errors import (
+    KeptColumnError,
+    RowError,
+    TableMismatchError,
+    TargetError,
+    TwinError,
+)
+from confide.fingerprints import are_copies, fingerprints, groups
+from confide.tables import TableFile, write_blocks
+from confide.workflow import (
+    CheckedTable,
+    Notes,
+    arrow_types,
+    check_table,
+    described,
+    features_of,
+    fit_table,
+    kept_columns,
+    one_ahead,
+    page_inputs,
+    prediction_blocks,
+    without_columns,
+)
+from confide.workflow.check import OURS
+from confide.workflow.describe import sentences
+from confide.workflow.rows import known_again, set_aside, status
+from confide.workflow.target import known_rows, take_target
+
+FINITE = st.floats(-1e6, 1e6, width=64)
+MATRICES = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=FINITE)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """A table with a category, holes, an identifier and a target that is missing in two rows."""
+    generator = np.random.default_rng(5)
+    n = 120
+    x = generator.normal(size=n)
+    colour = generator.choice(["red", "green"], n)
+    y = 2 * x + (colour == "red") + generator.normal(0, 0.3, n)
+    y[[3, 7]] = np.nan
+    return pa.table(
+        {
+            "id": [f"row {i}" for i in range(n)],
+            "x": pa.array(x, mask=np.arange(n) % 10 == 0),
+            "colour": colour,
+            "y": pa.array(y, from_pandas=True),
+            "z": generator.normal(size=n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted(rows, small):
+    return fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small), file="rows.csv", seed=1)
+
+
+@pytest.fixture(scope="module")
+def honest(rows, small):
+    """The same with confidence intervals calibrated on as few twins as there may be."""
+    estimator = BootstrappedDeepEnsembleRegressor(**small)
+    return fit_table(rows, "y", estimator, file="rows.csv", seed=1, honest=True, n_simulations=10)
+
+
+# Rows, known again
+
+
+@given(MATRICES)
+def test_equal_rows_have_equal_fingerprints_whatever_stands_beside_them(X):
+    y = X[:, 0]
+    whole = fingerprints(X, y)
+    assert np.array_equal(fingerprints(X[::-1], y[::-1]), whole[::-1])
+    assert np.array_equal(fingerprints(X[:1], y[:1]), whole[:1])
+    assert np.array_equal(fingerprints(-0.0 * X, 0 * y), fingerprints(0.0 * X, 0 * y))
+
+
+def test_rows_that_differ_have_different_fingerprints():
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    rows = [fingerprints(X, X[:, 0]), fingerprints(1e-30 * X, X[:, 0]), fingerprints(X, X[:, 1])]
+    assert len(np.unique(np.concatenate(rows))) == 3000
+
+
+@given(
+    hnp.arrays(np.float32, (20, 2), elements=st.floats(-1e6, 1e6, width=32, allow_subnormal=False))
+)
+def test_a_float32_and_its_decimals_are_one_number(X):
+    decimals = np.array([[float(str(value)) for value in row] for row in X])
+    assert np.array_equal(
+        fingerprints(X.astype(np.float64), X[:, 0].astype(np.float64)),
+        fingerprints(decimals, decimals[:, 0]),
+    )
+
+
+def repeated(n_designs, n_repeats, targets, seed=0):
+    """Rows of some designs, each repeated, and their targets."""
+    generator = np.random.default_rng(seed)
+    X = np.repeat(generator.normal(size=(n_designs, 2)), n_repeats, axis=0)
+    y = generator.normal(size=len(X))
+    if targets == "copied":
+        y = np.repeat(y[::n_repeats], n_repeats)
+    elif targets == "ratings":
+        y = generator.integers(1, 6, len(X)).astype(float)
+    return X, y
+
+
+def test_copies_and_repeated_measurements_belong_together_and_rows_of_few_values_do_not():
+    for n_designs, n_repeats, targets, n_groups in [
+        (14, 10, "copied", 14),
+        (50, 3, "measured", 50),
+        (6, 100, "ratings", 600),
+        (6, 100, "measured", 600),
+        (100, 1, "measured", 100),
+    ]:
+        X, y = repeated(n_designs, n_repeats, targets)
+        assert len(np.unique(groups(X, y))) == n_groups, (n_designs, n_repeats, targets)
+        assert are_copies(X, y) == (targets == "copied")
+
+
+@given(st.integers(0, 3), st.integers(20, 200))
+def test_rows_set_aside_do_not_depend_on_the_order_of_the_rows(seed, n):
+    X, y = np.arange(n, dtype=float)[:, None], np.zeros(n)
+    aside = set_aside(X, y, 0.2, seed)
+    order = np.random.default_rng(seed).permutation(n)
+    assert aside.sum() == round(0.2 * n)
+    assert np.array_equal(set_aside(X[order], y[order], 0.2, seed), aside[order])
+
+
+def test_rows_that_belong_together_are_set_aside_together():
+    X, y = repeated(50, 3, "measured")
+    aside = set_aside(X, y, 0.2, 0).reshape(50, 3)
+    assert np.array_equal(aside.all(axis=1), aside.any(axis=1))
+    assert aside[:, 0].sum() == 10
+
+
+def test_rows_of_few_values_are_set_aside_one_by_one():
+    X, y = repeated(6, 100, "ratings")
+    aside = set_aside(X, y, 0.2, 0)
+    assert aside.sum() == 120
+    kinds = fingerprints(X, y)
+    # Some 20 rows of each of 30 kinds: hardly one is wholly here or there.
+    split = [0 < aside[kinds == kind].mean() < 1 for kind in np.unique(kinds)]
+    assert np.mean(split) > 0.8
+
+
+def test_another_seed_sets_other_rows_aside():
+    X, y = repeated(50, 1, "measured")
+    assert not np.array_equal(set_aside(X, y, 0.2, 0), set_aside(X, y, 0.2, 1))
+
+
+def table_of(X, y):
+    return pa.table({"a": X[:, 0], "b": X[:, 1], "y": y})
+
+
+def test_copies_count_once_where_a_model_is_judged(small):
+    X, y = repeated(100, 4, "copied")
+    found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small))
+    table = found.model.training_table_
+    assert (table.n_trained, table.n_set_aside) == (320, 80)
+    assert (len(table.trained_on), len(table.set_aside)) == (80, 20)
+    assert table.judged["rows"] == 20
+    assert found.model.calibration_.n_rows == 20
+    assert "Of 80 rows set aside, 20 are different, the others copies." in found.notes
+    assert described(found.model).rows == {"trained on": 320, "set aside": 80}
+    # One more copy of a row is still that row.
+    counted = page_inputs(found.model, pa.concat_tables([table_of(X, y)] * 2)).status
+    assert (counted.count("trained on"), counted.count("calibrated on")) == (640, 160)
+
+
+def test_too_few_different_rows_are_not_calibrated_on(small):
+    X, y = repeated(14, 10, "copied")
+    found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small))
+    assert found.model.calibration_ is None
+    assert any("and there are 2." in note for note in found.notes)
+
+
+def test_equal_rows_of_few_values_are_told_apart_by_their_place(small):
+    X, y = repeated(6, 100, "ratings")
+    found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small))
+    counted = page_inputs(found.model, table_of(X, y)).status
+    assert (counted.count("trained on"), counted.count("calibrated on")) == (480, 120)
+
+
+def test_rows_of_another_calibration_are_known_again(small):
+    X, y = repeated(100, 1, "measured")
+    model = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small)).model
+    other = table_of(*repeated(30, 1, "measured", seed=1))
+    model.calibrate(other.drop_columns(["y"]), other["y"].to_numpy())
+    assert set(page_inputs(model, other).status) == {"calibrated on"}
+    assert page_inputs(model, table_of(X, y)).status.count("calibrated on") == 0
+
+
+# The target
+
+
+def test_target_is_taken_out_and_missing_values_are_not_numbers(rows):
+    features, y = take_target(rows, "y")
+    assert features.column_names == ["id", "x", "colour", "z"]
+    assert np.flatnonzero(np.isnan(y)).tolist() == [3, 7]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([1, 2, None], pa.int32()),
+        pa.array([1.0, 2.0, np.nan]),
+        pa.array(["1.00", "2.00", None]).cast(pa.decimal128(5, 2)),
+        pa.array(["001", "2.0", None]),
+    ],
+    ids=["whole", "float", "decimal", "text"],
+)
+def test_targets_of_any_type_of_number(column):
+    y = take_target(pa.table({"x": [1, 2, 3], "y": column}), "y").y
+    assert np.array_equal(y, [1, 2, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("table", "target", "message"),
+    [
+        ({"x": [1], "price": [1]}, "prise", "no column 'prise' to predict.*mean 'price'"),
+        ({"x": [1]}, "x", "'x' is the only column"),
+        ({"x": [1, 2], "y": ["a", "b"]}, "y", "must be numbers.*'a', 'b'.*classifier"),
+        (
+            {"x": [1] * 4, "y": ["1", "2", "3", "oops"]},
+            "y",
+            "most values are numbers, but not 'oop",
+        ),
+        ({"x": [1, 2], "y": [True, False]}, "y", "bool: yes or no calls for a classifier"),
+        ({"x": [1, 2], "y": np.array([1, 2], "M8[s]")}, "y", "days since a fixed date"),
+        ({"x": [1, 2], "y": [1.0, np.inf]}, "y", "'y' is infinite in row 2"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " not in value else "",
+)
+def test_a_target_that_cannot_be_predicted_is_refused(table, target, message):
+    with pytest.raises(TargetError, match=re.compile(message, re.DOTALL)):
+        take_target(pa.table(table), target)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"), [([], "a header and no rows"), ([np.nan, np.nan], "missing in all 2 rows")]
+)
+def test_a_target_that_is_nowhere_known_is_refused(y, message):
+    table = pa.table({"x": pa.array(np.zeros(len(y))), "y": pa.array(y, pa.float64())})
+    with pytest.raises(TargetError, match=message):
+        known_rows(*take_target(table, "y"), "y", Notes())
+
+
+# Fitting
+
+
+def test_rows_without_a_target_are_left_out_and_told(fitted):
+    assert fitted.notes[0] == "2 rows of 120 left out: the target 'y' is missing there."
+    table = fitted.model.training_table_
+    assert len(table.trained_on) + len(table.set_aside) == 118
+    assert len(table.set_aside) == round(0.2 * 118)
+
+
+def test_a_column_of_no_use_is_told(fitted):
+    assert any(note.startswith("Left out of the fit: id") for note in fitted.notes)
+
+
+def test_the_model_is_that_of_a_plain_fit_to_the_rows_that_were_not_set_aside(fitted, rows, small):
+    known = rows.filter(np.isfinite(take_target(rows, "y").y))
+    features, y = take_target(known, "y")
+    # The same rows by the model's own account of them.
+    here = np.array(status(fitted.model, features, y))
+    assert (here == "trained on").sum() == 94
+    assert (here == "calibrated on").sum() == 24
+    trained, aside = features.filter(here == "trained on"), features.filter(here != "trained on")
+    with pytest.warns(UserWarning, match="Left out"):
+        plain = BootstrappedDeepEnsembleRegressor(**small).fit(trained, y[here == "trained on"])
+    assert np.array_equal(plain.predict(features), fitted.model.predict(features))
+    plain.calibrate(aside, y[here != "trained on"])
+    assert np.array_equal(
+        plain.predict_interval(features)[1], fitted.model.predict_interval(features)[1]
+    )
+
+
+def test_the_judgement_is_that_of_the_rows_set_aside_before_calibration(fitted, rows):
+    model = fitted.model
+    features, y = take_target(rows, "y")
+    inputs = page_inputs(model, rows)
+    aside = np.array(inputs.status) == "calibrated on"
+    raw = model.get_prediction(features).uncalibrated
+    judged = model.training_table_.judged
+    assert judged["rows"] == 24
+    errors = (raw.mean - y)[aside]
+    assert judged["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)))
+    lower, upper = raw.prediction_interval(0.8)[aside].T
+    assert judged["coverage_80"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
+    assert judged["coverage_80_se"] == pytest.approx(0.4 / np.sqrt(24))
+    lower, upper = raw.prediction_interval(0.95)[aside].T
+    assert judged["coverage_95"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
+    assert judged["coverage_95_se"] == pytest.approx(np.sqrt(0.95 * 0.05 / 24))
+    assert judged["target_sd"] == np.std(y[aside])
+    without = [np.sqrt(np.mean(np.delete(errors, i) ** 2)) for i in range(24)]
+    assert judged["rmse_se"] == pytest.approx(np.sqrt(23 * np.var(without)))
+    rmse = with_error(judged["rmse"], judged["rmse_se"])
+    assert fitted.judgement.startswith(f"On 24 rows set aside: RMSE {rmse}, where")
+
+
+def test_without_rows_set_aside_nothing_is_judged_or_calibrated(rows, small):
+    found = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small), hold_out=0)
+    assert found.model.calibration_ is None
+    assert found.model.training_table_.judged == {}
+    assert "cannot be told" in found.judgement
+    assert any(
+        "takes 19 different rows that are set aside, and there are 0" in n for n in found.notes
+    )
+
+
+def test_a_refit_forgets_the_table(rows, small):
+    model = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small)).model
+    model.fit(np.arange(20.0)[:, None], np.arange(20.0))
+    assert model.training_table_ is None
+    assert model.encoder_ is None
+    assert model.calibration_ is None
+
+
+def test_a_saved_model_remembers_the_table(fitted, tmp_path):
+    fitted.model.save(tmp_path / "model.confide")
+    loaded = confide.load(tmp_path / "model.confide")
+    assert described(loaded) == described(fitted.model)
+    for name in ("trained_on", "set_aside"):
+        kept = getattr(loaded.training_table_, name)
+        assert np.array_equal(kept, getattr(fitted.model.training_table_, name))
+
+
+def test_columns_can_be_left_out_by_name(rows):
+    assert without_columns(rows, ["id"]).column_names == ["x", "colour", "y", "z"]
+    with pytest.raises(TargetError, match=r"no column 'idd' to leave out.*mean 'id'"):
+        without_columns(rows, ["idd"])
+
+
+def test_held_out_rows_decide_whether_it_overfits(rows, small, monkeypatch):
+    given = []
+
+    def check(training, y_train, held_out, y_held_out):
+        given.append((len(training), len(y_train), len(held_out), len(y_held_out)))
+        return OverfittingCheck(0.1, 94, inflation=9.0, inflation_se=0.1)
+
+    monkeypatch.setattr("confide.workflow.fit.overfitting_check", check)
+    found = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small))
+    assert given == [(94, 94, 24, 24)]
+    assert found.warnings[0].startswith("The networks fit their training rows much better than")
+    assert found.model.training_table_.warnings == found.warnings
+
+
+def test_a_model_that_is_no_better_than_the_mean_is_warned_of(small):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(150, 2)), generator.normal(size=150)
+    y[7] = 1e6
+    found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small), seed=2)
+    assert any("no better than always predicting the mean" in each for each in found.warnings)
+
+
+def test_few_rows_are_warned_of(small):
+    generator = np.random.default_rng(0)
+    table = table_of(generator.normal(size=(12, 2)), generator.normal(size=12))
+    found = fit_table(table, "y", BootstrappedDeepEnsembleRegressor(**small))
+    assert found.warnings[0] == "Only 12 rows were trained on: expect little of the model."
+
+
+@pytest.mark.parametrize("hold_out", [0, 0.2])
+def test_every_estimator_can_be_fitted_to_a_table(small, hold_out):
+    generator = np.random.default_rng(0)
+    table = table_of(generator.normal(size=(100, 2)), generator.normal(size=100))
+    plain = {name: small[name] for name in ("hidden_layer_sizes", "max_epochs", "random_state")}
+    for estimator in (
+        confide.DeepEnsembleRegressor(n_members=2, **plain),
+        confide.QualityDrivenEnsembleRegressor(n_members=2, confidence_level=0.9, **plain),
+    ):
+        found = fit_table(table, "y", estimator, hold_out=hold_out)
+        assert found.judgement.startswith("On ") == (hold_out > 0)
+
+
+# Predicting
+
+
+def test_blocks_give_the_same_predictions_as_the_whole_table(fitted, rows):
+    whole = pa.concat_tables(prediction_blocks(fitted.model, [rows], confidence_level=0.9))
+    blocks = [rows.slice(start, 50) for start in (0, 50, 100)]
+    in_blocks = pa.concat_tables(prediction_blocks(fitted.model, blocks, confidence_level=0.9))
+    assert in_blocks.num_rows == 120
+    # XLA rounds differently for other numbers of rows.
+    for name in whole.column_names:
+        np.testing.assert_allclose(
+            in_blocks[name].to_numpy(), whole[name].to_numpy(), rtol=1e-5, err_msg=name
+        )
+    frame = fitted.model.get_prediction(features_of(fitted.model, rows)).summary_frame(0.9)
+    np.testing.assert_array_equal(whole["obs_ci_upper"].to_numpy(), frame["obs_ci_upper"])
+
+
+# Honest confidence intervals
+
+
+def test_an_honest_fit_is_the_same_fit_calibrated_on_the_rows_trained_on(honest, fitted, rows):
+    features, y = take_target(rows, "y")
+    model = honest.model
+    assert np.array_equal(model.predict(features), fitted.model.predict(features))
+    assert model.training_table_.judged == fitted.model.training_table_.judged
+    own, now = (each.get_prediction(features) for each in (fitted.model, model))
+    assert np.array_equal(now.uncalibrated.confidence_interval(), own.confidence_interval())
+    assert np.array_equal(now.prediction_interval(), own.prediction_interval())  # of rows set aside
+    trained = np.array(status(model, features, y)) == "trained on"
+    by_hand = fitted.model.calibrate_confidence(
+        features.filter(trained), y[trained], n_simulations=10
+    )
+    try:
+        again = by_hand.get_prediction(features).confidence_interval(0.9)
+        assert np.array_equal(now.confidence_interval(0.9), again)
+    finally:
+        fitted.model.confidence_calibration_ = None
+    assert model.confidence_calibration_.account.n_rows == trained.sum() == 94
+
+
+def test_what_the_twins_found_is_told_once_and_kept(honest, fitted, tmp_path):
+    account = honest.model.confidence_calibration_.account
+    told = [note for note in honest.notes if note not in fitted.notes]
+    assert told == sentences(account)
+    kinds = [each.kind.replace("_", " ") for each in account.resemblances]
+    assert all(kind in told[0] for kind in kinds)
+    assert told[0].startswith("Confidence intervals are calibrated on simulated twins of the train")
+    low, middle, high = account.widening[0.95]
+    assert told[2] == (
+        f"At 95 % they are {middle:.2g} times as wide as before calibration in the typical row, "
+        f"and {low:.2g} to {high:.2g} times in nine rows of ten."
+    )
+    few, many = (sentences(dataclasses.replace(account, biased=b)) for b in (0.1, 0.11))
+    assert [note for note in few if note not in many] == [
+        "At 10 % of the rows the systematic error exceeds chance."
+    ]
+    assert [w for w in honest.warnings if w not in fitted.warnings] == list(account.warnings)
+    assert len(set(honest.warnings)) == len(honest.warnings)
+    assert not set(account.warnings) & set(honest.notes)
+    path = tmp_path / "model"
+    honest.model.save(path)
+    description = described(confide.load(path))
+    assert (description.notes, description.warnings) == (list(honest.notes), list(honest.warnings))
+    assert description.honesty == account.to_json()
+    assert description.to_json() == honest.to_json()
+    json.dumps(description.to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("rows_kept_back", "twins"), [(False, False), (True, False), (False, True), (True, True)]
+)
+def test_a_description_says_what_was_calibrated_on_what(fitted, honest, rows_kept_back, twins):
+    model = copy.copy((honest if twins else fitted).model)
+    if not rows_kept_back:
+        model.calibration_ = None
+    facts = described(model).facts
+    on_twins = "calibrated on 10 simulated data sets ("
+    own = "calibrated on 24 rows" if rows_kept_back else on_twins if twins else "not calibrated"
+    assert facts["prediction intervals"].startswith(own)
+    assert facts["confidence intervals"].startswith(on_twins if twins else "not calibrated")
+    assert (described(model).to_json()["honesty"] is None) == (not twins)
+
+
+def test_honest_blocks_give_the_same_predictions_as_the_whole_table(honest, rows):
+    (whole,) = prediction_blocks(honest.model, [rows], confidence_level=0.9)
+    blocks = [rows.slice(start, 50) for start in (0, 50, 100)]
+    in_blocks = pa.concat_tables(prediction_blocks(honest.model, blocks, confidence_level=0.9))
+    # XLA rounds differently for other numbers of rows.
+    for name in whole.column_names:
+        np.testing.assert_allclose(
+            in_blocks[name].to_numpy(), whole[name].to_numpy(), rtol=1e-5, err_msg=name
+        )
+    last = [f"{of}_ci_{end}_uncalibrated" for of in ("mean", "obs") for end in ("lower", "upper")]
+    assert [name for name in whole.column_names if "uncalibrated" in name] == last
+    widths = [
+        whole[f"mean_ci_upper{which}"].to_numpy() - whole[f"mean_ci_lower{which}"].to_numpy()
+        for which in ("", "_uncalibrated")
+    ]
+    assert not np.allclose(*widths)
+
+
+def test_an_honest_page_has_its_account_and_its_warnings_once(honest, rows):
+    inputs = page_inputs(honest.model, rows)
+    account = honest.model.confidence_calibration_.account
+    assert inputs.account is account
+    assert [w for w in inputs.warnings if w in account.warnings] == list(account.warnings)
+    assert "simulated twins" not in inputs.settings.get("notes from the fit", "")
+    assert "95 % confidence intervals before calibration" in inputs.advice
+    assert page_inputs(honest.model, rows.slice(0, 5)).account is account
+
+
+def test_with_few_rows_set_aside_the_twins_prediction_intervals_stay_and_are_judged(rows, small):
+    estimator = BootstrappedDeepEnsembleRegressor(**small)
+    found = fit_table(rows, "y", estimator, hold_out=0.1, honest=True, n_simulations=10)
+    model = found.model
+    assert model.calibration_ is None
+    assert (
+        "Prediction intervals are calibrated on simulated twins alone: more takes 19 different "
+        "rows that are set aside, and there are 12."
+    ) in found.notes
+    features, y = take_target(rows, "y")
+    aside = np.isin(known_again(model, features, y, copies=False), model.training_table_.set_aside)
+    lower, upper = model.get_prediction(features).prediction_interval(0.8)[aside].T
+    judged = model.training_table_.judged
+    assert judged["coverage_80"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
+    assert "now calibrated on these rows" not in found.judgement
+
+
+def test_a_table_too_short_for_a_twin_is_refused_before_anything_is_trained(rows):
+    class Untouched(BootstrappedDeepEnsembleRegressor):
+        def fit(self, *_):
+            raise AssertionError
+
+    few = rows.slice(10, 20)
+    message = (
+        "at least 20 different rows to train on, and there are 16. Gather more rows, set fewer"
+    )
+    with pytest.raises(TwinError, match=f"{message} than 4 rows aside, or fit without it"):
+        fit_table(few, "y", Untouched(), honest=True)
+    copies = pa.concat_tables([rows.slice(10, 15)] * 10)
+    with pytest.raises(TwinError, match=r"there are 15\. Gather more rows, or fit without it"):
+        fit_table(copies, "y", Untouched(), hold_out=0, honest=True)
+
+
+def test_columns_are_found_by_name_in_any_order_and_others_are_ignored(fitted, rows):
+    (plain,) = prediction_blocks(fitted.model, [rows])
+    mixed = rows.select(["y", "colour", "z", "id", "x"]).append_column("more", rows["id"])
+    (found,) = prediction_blocks(fitted.model, [mixed], keep=["more"])
+    assert found.column_names == ["more", *plain.column_names]
+    assert found.drop_columns(["more"]).equals(plain)
+
+
+def test_a_column_that_the_networks_do_not_see_may_be_missing(fitted, rows):
+    (with_id,) = prediction_blocks(fitted.model, [rows])
+    (without,) = prediction_blocks(fitted.model, [rows.drop_columns(["id"])])
+    assert without.equals(with_id)
+
+
+def test_kept_columns_must_be_there_and_must_not_hide_results(fitted, rows):
+    assert kept_columns("all", ["a", "b"]) == ["a", "b"]
+    with pytest.raises(KeptColumnError, match=r"no column 'idd' to keep.*mean 'id'"):
+        kept_columns("idd", rows.column_names)
+    both = rows.append_column("mean", rows["x"])
+    with pytest.raises(KeptColumnError, match="names of results: 'mean'"):
+        list(prediction_blocks(fitted.model, [both], keep=["mean"]))
+
+
+def test_a_row_that_cannot_be_predicted_has_its_number_in_the_table(fitted, rows):
+    far = rows.set_column(1, "x", pa.array(np.where(np.arange(120) == 70, 1e300, 0.0)))
+    with pytest.raises(RowError, match="The prediction for row 71 is not a finite number"):
+        list(prediction_blocks(fitted.model, [far.slice(0, 50), far.slice(50)]))
+
+
+def test_a_table_without_rows_has_nothing_to_predict(fitted, rows):
+    with pytest.raises(TableMismatchError, match="no rows: nothing to predict"):
+        list(prediction_blocks(fitted.model, [rows.slice(0, 0)]))
+
+
+def test_a_level_that_was_not_calibrated_for_is_noted_once(fitted, rows):
+    notes = Notes()
+    blocks = [rows.slice(0, 60), rows.slice(60)]
+    found = pa.concat_tables(
+        prediction_blocks(fitted.model, blocks, confidence_level=0.99, notes=notes)
+    )
+    assert np.isinf(found["obs_ci_upper"].to_numpy()).all()
+    assert len(list(notes)) == 1
+
+
+def test_missing_columns_are_all_named(fitted, rows):
+    table = rows.rename_columns(["id", "xx", "color", "y", "z"])
+    with pytest.raises(TableMismatchError, match=r"'x', 'colour'; the table has .*'color'\?"):
+        features_of(fitted.model, table)
+
+
+def test_a_model_of_an_array_has_no_columns_to_find(bootstrapped, rows):
+    with pytest.raises(TableMismatchError, match="array of 3 columns without names"):
+        features_of(bootstrapped, rows)
+
+
+def test_values_that_training_did_not_have_are_counted_over_all_blocks(fitted, rows):
+    blue = rows.set_column(2, "colour", pa.array(["blue"] * 120))
+    notes = Notes()
+    list(prediction_blocks(fitted.model, [blue.slice(0, 60), blue.slice(60)], notes=notes))
+    (note,) = notes
+    assert "colour: 'blue' (120 rows)" in note
+
+
+def test_values_that_training_did_not_have_are_counted_in_their_row(fitted, rows):
+    colours = pa.array(["blue", *rows["colour"].to_pylist()[1:119], "pink"])
+    some = rows.set_column(2, "colour", colours)
+    table = pa.concat_tables(prediction_blocks(fitted.model, [some.slice(0, 60), some.slice(60)]))
+    assert table["unseen_values"].to_pylist() == [1, *[0] * 118, 1]
+
+
+def simulated_coverage(estimator, kind, share, n_simulations=20):
+    """Intervals at 80 % that hold the truth in a share of ten rows, in every simulation."""
+    held = np.tile(np.arange(10) < 10 * share, (n_simulations, 1))
+    return Coverage(estimator, kind, 0.8, held, np.ones(10))
+
+
+@pytest.mark.parametrize(
+    ("ours", "asks"),
+    [
+        ({"confidence": 0.5}, True),
+        ({"confidence": 0.8, "prediction": 0.5}, False),
+        ({"confidence": 1.0}, False),
+        ({"confidence": 0.5, "n_simulations": 5}, False),  # too few for a claim
+    ],
+)
+def test_a_check_asks_for_honesty_where_our_confidence_intervals_cover_too_seldom(ours, asks):
+    n = ours.pop("n_simulations", 20)
+    coverages = [simulated_coverage(OURS, kind, share, n) for kind, share in ours.items()]
+    rival = simulated_coverage("deep ensemble", "confidence", 0.1, n)
+    report = CoverageReport((*coverages, rival), np.ones((10, 1)), ("x",), 10, "a truth")
+    assert CheckedTable(report, ()).asks_for_honesty == asks
+
+
+def test_text_files_are_read_as_training_read_them_and_others_as_they_say(fitted, rows, tmp_path):
+    csv, parquet = tmp_path / "rows.csv", tmp_path / "rows.parquet"
+    write_blocks([rows], csv)
+    write_blocks([rows], parquet)
+    types = {"x": pa.float64(), "colour": pa.string(), "z": pa.float64()}
+    assert arrow_types(fitted.model, TableFile(csv)) == types
+    assert arrow_types(fitted.model, TableFile(csv), ["x", "z", "colour"]) == {
+        "colour": pa.string()
+    }
+    assert arrow_types(fitted.model, TableFile(parquet)) == {}
+
+
+def test_blocks_come_in_order_and_one_ahead_of_what_is_taken():
+    made = []
+    source = (made.append(i) or i for i in range(1, 5))
+    blocks = one_ahead(source)
+    assert next(blocks) == 1
+    assert list(blocks) == [2, 3, 4]
+    assert made == [1, 2, 3, 4]
+
+
+def test_an_error_in_a_block_reaches_whom_it_is_made_for():
+    blocks = one_ahead(1 / i for i in (1, 0))
+    assert next(blocks) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(blocks)
+
+
+# The page's inputs
+
+
+def test_rows_trained_on_are_known_again_and_new_ones_are_new(fitted, rows):
+    inputs = page_inputs(fitted.model, rows, file="rows.csv")
+    counts = {name: inputs.status.count(name) for name in set(inputs.status)}
+    assert counts == {"trained on": 94, "calibrated on": 24, "new": 2}  # two without a target
+    moved = rows.set_column(3, "y", pa.array(take_target(rows, "y").y + 1, from_pandas=True))
+    assert set(page_inputs(fitted.model, moved).status) == {"new"}
+
+
+def test_a_table_without_the_target_has_a_page(fitted, rows):
+    inputs = page_inputs(fitted.model, rows.drop_columns(["y"]))
+    assert inputs.y is None
+    assert set(inputs.status) == {"new"}
+
+
+def test_a_long_table_is_sampled_and_rows_keep_their_numbers(fitted, rows, monkeypatch):
+    monkeypatch.setattr("confide.workflow.report.MOST_ROWS", 30)
+    inputs = page_inputs(fitted.model, rows)
+    assert inputs.n_rows == 30
+    expected = rows["id"].take(inputs.row_numbers - 1).to_pylist()
+    assert inputs.frame["id"].tolist() == expected
+    assert any("Of 120 rows, 30 drawn" in warning for warning in inputs.warnings)
+
+
+def test_a_method_without_the_split_has_a_page(rows, small):
+    features, y = take_target(rows, "y")
+    known = np.isfinite(y)
+    with pytest.warns(UserWarning, match="Left out"):
+        model = DeepEnsembleRegressor(**{**small, "n_members": 1}).fit(
+            features.filter(known), y[known]
+        )
+    inputs = page_inputs(model, rows)
+    assert inputs.advice is None
+    assert inputs.levers is None
+
+
+# The check
+
+
+@pytest.mark.slow
+def test_a_check_compares_three_methods_on_a_twin_and_says_what_it_left_out(rows):
+    found = check_table(rows, "y", n_simulations=2, most_rows=60, seed=3, verbose=False)
+    names = {coverage.estimator for coverage in found.report.coverages}
+    assert names == {"bootstrapped deep ensemble", "deep ensemble", "naive bootstrap"}
+    assert found.report.n_train + len(found.report.X_test) == 60
+    assert "2 rows of 120 left out: the target 'y' is missing there." in found.notes
+    assert any(note.startswith("Of 118 rows, 60 drawn") for note in found.notes)
+    again = check_table(rows, "y", n_simulations=2, most_rows=60, seed=3, verbose=False)
+    assert again.report.to_frame().equals(found.report.to_frame())
