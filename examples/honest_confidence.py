@@ -13,8 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from confide import BootstrappedDeepEnsembleRegressor
-from confide.errors import HonestyWarning
-from confide.plot import HonestyDisplay
+from confide.errors import CalibrationWarning
+from confide.plot import ConfidenceCalibrationDisplay
 
 LEVEL = 0.9
 
@@ -33,7 +33,7 @@ y = true_mean(x) + 0.2 * generator.normal(size=x.size)
 # %% Fit, then fit again to 20 data sets simulated from functions that resemble ours.
 model = BootstrappedDeepEnsembleRegressor(random_state=0).fit(x[:, None], y)
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", HonestyWarning)  # the picture shows it
+    warnings.simplefilter("ignore", CalibrationWarning)  # the picture shows it
     model.calibrate_confidence(x[:, None], y)
 
 # %% Where does each confidence interval hold the true function?
@@ -55,7 +55,7 @@ figure, axes = plt.subplots(
     2, 1, figsize=(8, 6.5), sharex=True, height_ratios=(3, 2), layout="constrained"
 )
 axes[0].scatter(x, y, s=7, color="#777777", linewidth=0, zorder=3, label="observed")
-HonestyDisplay.from_prediction(
+ConfidenceCalibrationDisplay.from_prediction(
     prediction, grid[:, None], feature=0, confidence_level=LEVEL, axes=axes
 )
 axes[0].plot(grid, true_mean(grid), "--", color="#D55E00", linewidth=1.6, label="true function")

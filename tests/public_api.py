@@ -46,7 +46,7 @@ def ask(model: confide.BootstrappedDeepEnsembleRegressor, X: np.ndarray) -> floa
 
 def judge(model: confide.BootstrappedDeepEnsembleRegressor, X: np.ndarray, y: np.ndarray) -> str:
     """Reports and checks."""
-    report = assert_type(confide.coverage_check(model, X, y), confide.CoverageReport)
+    report = assert_type(confide.coverage_check(model, X, y), confide.CoverageCheck)
     check = confide.overfitting_check(model.get_prediction(X), y)
     assert_type(check, confide.OverfittingCheck)
     return f"{report}, {check}, {confide.__version__}"

@@ -49,6 +49,23 @@ def test_a_module_that_moved_is_found_by_its_old_name(old, new, monkeypatch):
         assert importlib.import_module(old) is importlib.import_module(new)
 
 
+@pytest.mark.parametrize(
+    ("package", "old", "new"),
+    [
+        ("confide", "CoverageReport", "CoverageCheck"),
+        ("confide.coverage", "CoverageReport", "CoverageCheck"),
+        ("confide.estimators", "EnsembleRegressor", "IntervalRegressor"),
+        ("confide.plot", "HonestyDisplay", "ConfidenceCalibrationDisplay"),
+        ("confide.plot", "plot_honesty", "plot_confidence_calibration"),
+        ("confide.uncertainty", "SimulatedErrors", "TwinErrors"),
+    ],
+)
+def test_a_name_that_changed_is_found_by_its_old_one(package, old, new):
+    home = importlib.import_module(package)
+    with pytest.warns(DeprecationWarning, match=f"{package}.{old} is now {package}.{new}"):
+        assert getattr(home, old) is getattr(home, new)
+
+
 def test_nobody_asks_which_class_a_law_is():
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

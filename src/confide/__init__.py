@@ -7,11 +7,11 @@ observation, and a split of the uncertainty into noise, finite data and random t
 from typing import TYPE_CHECKING, Any
 
 from confide.lazy import lazily
-from confide.moved import still_found
+from confide.moved import renamed, still_found
 
 if TYPE_CHECKING:
     from confide.compilation import enable_compilation_cache
-    from confide.coverage import CoverageReport, coverage_check
+    from confide.coverage import CoverageCheck, coverage_check
     from confide.diagnostics import Explanation, OverfittingCheck, overfitting_check
     from confide.errors import (
         LeftOutColumnWarning,
@@ -37,7 +37,7 @@ __all__ = [
     "BootstrappedDeepEnsembleRegressor",
     "BootstrappedEnsembleRegressor",
     "ConcreteDropoutRegressor",
-    "CoverageReport",
+    "CoverageCheck",
     "DeepEnsembleRegressor",
     "Explanation",
     "LeftOutColumnWarning",
@@ -74,12 +74,12 @@ _HOMES = {
         "QualityDrivenEnsembleRegressor",
         "load",
     ],
-    "coverage": ["CoverageReport", "coverage_check"],
+    "coverage": ["CoverageCheck", "coverage_check"],
     "learners": ["TrainingDivergedError"],
     "prediction": ["Prediction"],
 }
 # JAX and scikit-learn take seconds to import: `confide --help` need not wait for them.
-_find = lazily(__name__, _HOMES)
+_find = renamed(__name__, {"CoverageReport": "CoverageCheck"}, lazily(__name__, _HOMES))
 still_found()
 
 

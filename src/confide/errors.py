@@ -66,7 +66,7 @@ class NoRoomError(OSError):
     """The disk is full."""
 
 
-class HonestyWarning(UserWarning):
+class CalibrationWarning(UserWarning):
     """What a calibration on simulated twins found that a reader should know."""
 
 

@@ -1,12 +1,13 @@
-"""Modules of version 0.1 that have moved: their old names still work, with a warning."""
+"""Modules and names of version 0.1 that are now called otherwise: the old ones work, and warn."""
 
 import importlib
 import importlib.abc
 import importlib.machinery
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
+from typing import Any
 
 MOVED = {
     "confide.arrays": "confide.persistence",
@@ -45,3 +46,33 @@ def still_found() -> None:
     """Makes the old names importable, once."""
     if not any(isinstance(finder, MovedModules) for finder in sys.meta_path):
         sys.meta_path.append(MovedModules())
+
+
+def renamed(
+    package: str, names: Mapping[str, str], find: Callable[[str], Any] | None = None
+) -> Callable[[str], Any]:
+    """The `__getattr__` of a package that still answers to old names.
+
+    Args:
+        package: its name.
+        names: the new name for each old one.
+        find: how the package finds names that are not old, or None if it knows no others.
+
+    Returns:
+        A function that finds a name, and warns of an old one.
+    """
+
+    def found(name: str) -> Any:
+        if name in names:
+            new = names[name]
+            warnings.warn(
+                f"{package}.{name} is now {package}.{new}, and the old name will go.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            return getattr(sys.modules[package], new)
+        if find is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return find(name)
+
+    return found

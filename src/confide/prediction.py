@@ -13,7 +13,7 @@ from confide.checks import checked_level, checked_probability, checked_targets
 from confide.diagnostics import Decay, Explanation, checked_decay
 from confide.errors import NoSuchIntervalError, nearest
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
-from confide.uncertainty import Law, SimulatedErrors
+from confide.uncertainty import Law, TwinErrors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ class Prediction:
             not asked for; intervals of rows with a small one cannot be trusted.
         uncalibrated: the same prediction before its intervals were calibrated, or None where they
             were not.
-        simulated: how far fits to simulated twins were off at these rows, or None where the
+        twin_errors: how far fits to simulated twins were off at these rows, or None where the
             confidence intervals were not calibrated on them.
     """
 
@@ -66,7 +66,7 @@ class Prediction:
     )
     novelty: Row | None = None
     uncalibrated: "Prediction | None" = None
-    simulated: SimulatedErrors | None = None
+    twin_errors: TwinErrors | None = None
 
     def __len__(self) -> int:
         return len(self.mean)

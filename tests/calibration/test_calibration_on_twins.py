@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 import confide
 from confide.calibration import ConfidenceCalibration
-from confide.errors import HonestyWarning, NoSuchIntervalError, TwinError
+from confide.errors import CalibrationWarning, NoSuchIntervalError, TwinError
 from confide.estimators import ESTIMATORS
 from confide.learners import Learner
 from confide.prediction import Prediction
@@ -21,7 +21,7 @@ from confide.simulate import Truth
 from confide.uncertainty import TPlusNormalLaw
 
 # Four units round off a good deal, and the tests below are not about that.
-pytestmark = pytest.mark.filterwarnings("ignore::confide.errors.HonestyWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
 SLOPES, NOISE = np.array([1.0, -2.0, 0.5]), 0.7
 
 
@@ -122,7 +122,7 @@ def test_a_known_factor_is_recovered_within_its_standard_error(claims, bias, exa
     method = least_squares(claims=claims, bias=bias)
     calibration, fitted = on_linear_data(method, n_simulations=400)
     X = np.random.default_rng(5).normal(size=(50, 3))
-    errors = calibration.calibrated(method, method.predict(fitted, X), X).simulated
+    errors = calibration.calibrated(method, method.predict(fitted, X), X).twin_errors
     # Rows share three slopes: 50 rows are hardly more than a few independent looks.
     assert np.all(np.abs(errors.factor - exact) < 4 * errors.factor_error * errors.factor)
     # The relative error of a root mean square of 400 standard normal numbers.
@@ -229,7 +229,7 @@ def test_the_calibrated_interval_is_factor_times_claim_times_score(data, honest)
     prediction = honest.get_prediction(data[0])
     scores = honest.confidence_calibration_.confidence_scores
     score = scores[int(np.ceil(0.9 * (len(scores) + 1))) - 1]
-    expected = prediction.simulated.factor * np.sqrt(prediction.epistemic_variance) * score
+    expected = prediction.twin_errors.factor * np.sqrt(prediction.epistemic_variance) * score
     assert prediction.confidence_law.half_width(0.9) == pytest.approx(expected)
 
 
@@ -320,7 +320,7 @@ def test_saved_is_live(data, bootstrapped, tmp_path, shift):
         assert saved.get_prediction(X).interval(kind, 0.9).tolist() == (
             live.get_prediction(X).interval(kind, 0.9).tolist()
         )
-    assert saved.confidence_calibration_.account == live.confidence_calibration_.account
+    assert saved.confidence_calibration_.summary == live.confidence_calibration_.summary
     saved.save(tmp_path / "again.confide")
     assert (tmp_path / "again.confide").read_bytes() == (tmp_path / "model.confide").read_bytes()
 
@@ -338,13 +338,13 @@ def test_a_table_with_categories_is_calibrated_as_it_is(table, data, small, tmp_
 def test_fitting_again_drops_the_calibration(data, honest):
     again = copy.copy(honest).fit(*data)
     assert again.confidence_calibration_ is None
-    assert again.get_prediction(data[0]).simulated is None
+    assert again.get_prediction(data[0]).twin_errors is None
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda said, _: said.pop("account"), "lacks parts"),
+        (lambda said, _: said.pop("summary"), "lacks parts"),
         (lambda said, _: said.update(shift=7), "a shift of 7"),
         (lambda said, _: said.update(floor=0), "a floor of 0"),
         (lambda _, arrays: arrays.update({"truths.0.noise": np.array([1.0, 0])}), "in order"),
@@ -378,14 +378,14 @@ def test_what_a_file_says_is_checked(honest, change, message):
 
 
 def test_the_account_says_what_was_chosen_and_what_changed(data, honest):
-    account = honest.confidence_calibration_.account
+    account = honest.confidence_calibration_.summary
     prediction = honest.get_prediction(data[0])
     ratio = prediction.confidence_law.half_width(0.8) / (
         prediction.uncalibrated.confidence_law.half_width(0.8)
     )
     assert account.widening[0.8] == pytest.approx(np.quantile(ratio, [0.05, 0.5, 0.95]))
-    assert account.biased == pytest.approx(prediction.simulated.is_biased.mean())
-    assert account.factor_error == pytest.approx(np.median(prediction.simulated.factor_error))
+    assert account.biased == pytest.approx(prediction.twin_errors.is_biased.mean())
+    assert account.factor_error == pytest.approx(np.median(prediction.twin_errors.factor_error))
     assert account.n_rows == 64
     assert {each.kind for each in account.candidates} == {
         "random_forest",
@@ -411,7 +411,7 @@ def test_simulations_are_shared_among_the_twins_the_best_first(data, bootstrappe
         twins.append(twins[0])
     monkeypatch.setattr(module, "fitted_twins", lambda *_, **__: (twins, candidates))
     model = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=11)
-    counts = [each.n_simulations for each in model.confidence_calibration_.account.resemblances]
+    counts = [each.n_simulations for each in model.confidence_calibration_.summary.resemblances]
     assert counts == [4, 4, 3]
 
 
@@ -425,7 +425,7 @@ def test_data_are_simulated_from_each_twin_in_turn(data, bootstrapped, monkeypat
     monkeypatch.setattr("confide.calibration.twins._truths", lambda *_, **__: (twins, []))
     model = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10)
     # Data sets of one twin held against the other would be off by 100.
-    assert model.get_prediction(data[0]).simulated.systematic.max() < 10
+    assert model.get_prediction(data[0]).twin_errors.systematic.max() < 10
 
 
 def test_each_simulation_is_held_against_its_own_twin(data, bootstrapped):
@@ -435,9 +435,9 @@ def test_each_simulation_is_held_against_its_own_twin(data, bootstrapped):
     calibration = model.confidence_calibration_
     two = replace(calibration, truths=[LinearTruth(), Higher()])
     raw = bootstrapped.get_prediction(data[0])
-    errors = two.calibrated(model.method, raw, data[0]).simulated
+    errors = two.calibrated(model.method, raw, data[0]).twin_errors
     # All fits are of the lower truth: half of them now seem to be off by 100.
-    one = calibration.calibrated(model.method, raw, data[0]).simulated
+    one = calibration.calibrated(model.method, raw, data[0]).twin_errors
     assert errors.bias == pytest.approx(one.bias - 50)
     assert errors.systematic == pytest.approx(np.sqrt(100**2 / 2), rel=0.02)
     # Within each twin there is no more chance than before, give or take five simulations.
@@ -453,7 +453,7 @@ def test_a_calibrated_model_can_be_pickled_and_copied(data, honest):
 
 def test_a_user_hears_the_warnings(data, bootstrapped):
     stiff = copy.copy(bootstrapped)
-    with pytest.warns(HonestyWarning, match="does not resemble the data"):
+    with pytest.warns(CalibrationWarning, match="does not resemble the data"):
         stiff.calibrate_confidence(*data, truth=LinearTruthWithMuchNoise(), n_simulations=10)
 
 
@@ -465,7 +465,7 @@ class LinearTruthWithMuchNoise(LinearTruth):
 def test_other_rows_than_those_of_the_fit_are_noticed(data, bootstrapped):
     X, y = data
     for rows in ((X, y + 1), (X + np.array([0, 0.1, 0]), y)):
-        with pytest.warns(HonestyWarning, match="not those of `fit`"):
+        with pytest.warns(CalibrationWarning, match="not those of `fit`"):
             copy.copy(bootstrapped).calibrate_confidence(*rows, n_simulations=10)
 
 
@@ -473,10 +473,10 @@ def test_the_shape_is_learnt_at_some_rows_of_a_long_table(data, bootstrapped, ho
     monkeypatch.setattr("confide.calibration.twins.MOST_ROWS", 20)
     model = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10)
     calibration = model.confidence_calibration_
-    assert calibration.account.n_rows == 20
+    assert calibration.summary.n_rows == 20
     assert len(calibration.confidence_scores) == len(calibration.prediction_scores) == 200
     # Residuals are of the same rows as the targets: at others they would be several times as large.
-    few, all_rows = calibration.account.resemblances, honest.confidence_calibration_.account
+    few, all_rows = calibration.summary.resemblances, honest.confidence_calibration_.summary
     for each, other in zip(few, all_rows.resemblances, strict=True):
         assert 0.5 < each.ratio / other.ratio < 2
 
@@ -545,7 +545,7 @@ def test_methods_without_a_confidence_interval_say_so(data, small):
 def test_a_truth_of_ones_own_calibrates_but_cannot_be_saved(data, bootstrapped, tmp_path):
     model = copy.copy(bootstrapped)
     model.calibrate_confidence(*data, truth=LinearTruth(), n_simulations=10)
-    assert [e.kind for e in model.confidence_calibration_.account.resemblances] == ["LinearTruth"]
+    assert [e.kind for e in model.confidence_calibration_.summary.resemblances] == ["LinearTruth"]
     with pytest.raises(TwinError, match="LinearTruth, cannot be saved"):
         model.save(tmp_path / "model.confide")
     model.confidence_calibration_ = None

@@ -25,7 +25,7 @@ import confide
 import confide.workflow
 from confide.calibration import FEWEST_SIMULATIONS
 from confide.cli import main
-from confide.coverage.report import Coverage, CoverageReport
+from confide.coverage.result import Coverage, CoverageCheck
 
 QUICK = ["--epochs", "3", "--members", "2"]
 
@@ -145,7 +145,7 @@ def honest(folder):
 
 def test_an_honest_fit_says_what_its_twins_found_with_the_rest(honest, model):
     path, result = honest
-    account = confide.load(path).confidence_calibration_.account
+    account = confide.load(path).confidence_calibration_.summary
     assert sum(each.n_simulations for each in account.resemblances) == 10
     assert result.stderr.count("Confidence intervals are calibrated on simulated twins") == 1
     for warning in account.warnings:
@@ -454,7 +454,7 @@ def test_a_check_prints_numbers_and_verdict_and_draws(homes, tmp_path):
 @pytest.mark.parametrize("asks", [True, False])
 def test_a_check_ends_with_the_next_step_where_there_is_one(homes, monkeypatch, asks):
     class Checked:
-        report = CoverageReport(
+        report = CoverageCheck(
             (Coverage("theirs", "confidence", 0.8, np.ones((10, 10), bool), np.ones(10)),),
             *(np.ones((10, 1)), ("x",), 10, "a truth"),
         )

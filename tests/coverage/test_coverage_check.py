@@ -16,8 +16,8 @@ from confide import (
     QualityDrivenEnsembleRegressor,
     coverage_check,
 )
-from confide.coverage import CoverageReport, MapieAdapter, simulated_answers
-from confide.coverage.report import Coverage, WorstStretch
+from confide.coverage import CoverageCheck, MapieAdapter, simulated_answers
+from confide.coverage.result import Coverage, WorstStretch
 from confide.simulate import NOISE_LAWS, Truth
 
 SMALL = {"hidden_layer_sizes": (4,), "max_epochs": 6, "learning_rate": 0.05}
@@ -62,7 +62,7 @@ def line():
     return X, 2.0 * X[:, 0] + np.random.default_rng(1).normal(size=60)
 
 
-def find(report: CoverageReport, kind: str, level: float = 0.8) -> Coverage:
+def find(report: CoverageCheck, kind: str, level: float = 0.8) -> Coverage:
     return next(c for c in report.coverages if c.kind == kind and c.confidence_level == level)
 
 
@@ -98,7 +98,7 @@ def report(*coverages, X=None, names=("age", "sex")):
     n_rows = coverages[0].held.shape[1]
     if X is None:
         X = np.column_stack([np.arange(n_rows), np.arange(n_rows) % 2]).astype(float)
-    return CoverageReport(coverages, X, names, 100, "Line")
+    return CoverageCheck(coverages, X, names, 100, "Line")
 
 
 def test_numbers_of_a_coverage_by_hand():

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor, TrainingDivergedError
-from confide.estimators import EnsembleRegressor
+from confide.estimators import IntervalRegressor
 
 pytestmark = pytest.mark.usefixtures("without_type_checker")
 
@@ -24,7 +24,7 @@ def untrained(monkeypatch, small):
     for method in (BootstrappedDeepEnsembleRegressor.method, DeepEnsembleRegressor.method):
         monkeypatch.setattr(method, "fit", lambda *_, **__: pytest.fail("training began"))
 
-    def make(estimator_class=BootstrappedDeepEnsembleRegressor, **changes) -> EnsembleRegressor:
+    def make(estimator_class=BootstrappedDeepEnsembleRegressor, **changes) -> IntervalRegressor:
         return estimator_class(**{**small, **changes})
 
     return make

@@ -303,7 +303,7 @@ def test_a_header_made_to_exhaust_the_reader_is_refused(rewritten, text):
     assert_refused(rewritten(raw_header=text), "is not a whole confide model")
 
 
-@pytest.mark.parametrize("name", ["Ridge", "os.system", "EnsembleRegressor", ["a"], None])
+@pytest.mark.parametrize("name", ["Ridge", "os.system", "IntervalRegressor", ["a"], None])
 def test_an_unknown_estimator_is_refused_by_its_name(rewritten, name):
     assert_refused(rewritten(estimator=name), f"estimator.*{name!s}".replace("[", r"\["))
 

@@ -171,7 +171,9 @@ def test_all_contenders_see_the_same_data(monkeypatch):
     assert seen[0][0].tolist() != seen[0][1].tolist()
 
 
-@pytest.mark.filterwarnings("ignore::confide.errors.HonestyWarning")  # a cell says nothing of it
+@pytest.mark.filterwarnings(
+    "ignore::confide.errors.CalibrationWarning"
+)  # a cell says nothing of it
 def test_raw_and_calibrated_intervals_are_those_of_one_users_fit(short_sine, computed):
     frame, _ = computed
     y = short_sine.targets(seeds_of(QUICK, "targets"))[1]
@@ -188,8 +190,8 @@ def test_raw_and_calibrated_intervals_are_those_of_one_users_fit(short_sine, com
             stem = f"{kind}_0.8"
             assert rows[[f"{stem}_lower", f"{stem}_upper"]].to_numpy().tolist() == bounds.tolist()
     calibrated = frame[(frame["variant"] == AUTO) & (frame["simulation"] == 1)]
-    assert calibrated["factor"].tolist() == prediction.simulated.factor.astype("f4").tolist()
-    kinds = "+".join(e.kind for e in model.confidence_calibration_.account.resemblances)
+    assert calibrated["factor"].tolist() == prediction.twin_errors.factor.astype("f4").tolist()
+    kinds = "+".join(e.kind for e in model.confidence_calibration_.summary.resemblances)
     assert set(calibrated["twins"]) == {kinds}
     assert (calibrated[["fit_cpu_seconds", "calibration_cpu_seconds"]] > 0).all(axis=None)
     assert frame.loc[frame["variant"] == RAW, "twins"].isna().all()

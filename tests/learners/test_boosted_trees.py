@@ -547,7 +547,7 @@ def test_a_fit_repeats_itself_and_a_clone_is_not_fitted(name, fitted, data):
     np.testing.assert_array_equal(again.predict(data[0]), fitted(name).predict(data[0]))
 
 
-@pytest.mark.filterwarnings("ignore::confide.errors.HonestyWarning")
+@pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
 def test_a_model_is_calibrated_both_ways_saved_and_loaded(name, data, tmp_path):
     X, y = data
     model = BootstrappedEnsembleRegressor(name, n_members=2, max_epochs=10, random_state=3)

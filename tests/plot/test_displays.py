@@ -25,12 +25,12 @@ from confide import NoSuchIntervalError, Prediction
 from confide.calibration import Calibration
 from confide.metrics import ObservedCoverage
 from confide.plot import (
-    HonestyDisplay,
+    ConfidenceCalibrationDisplay,
     IntervalsDisplay,
     NoveltyDisplay,
     PredictionCoverageDisplay,
     SplitDisplay,
-    plot_honesty,
+    plot_confidence_calibration,
     plot_intervals,
     plot_novelty,
     plot_observed_coverage,
@@ -39,7 +39,7 @@ from confide.plot import (
 )
 from confide.plot.feature import MISSING, MOST_CATEGORIES, OTHERS, as_values, feature_of
 from confide.plot.places import MOST_ROWS, MOST_ROWS_APART, places_along, places_by_prediction
-from confide.uncertainty import LevelLaw, PivotLaw, SimulatedErrors, TPlusNormalLaw
+from confide.uncertainty import LevelLaw, PivotLaw, TPlusNormalLaw, TwinErrors
 
 N_ROWS = 8
 Y = np.array([0.5, -1.0, 3.0, 9.0, 4.5, -2.0, 6.0, 6.5])
@@ -78,7 +78,7 @@ def honest(prediction, times=3.0):
         confidence_law=PivotLaw(prediction.mean, times * np.sqrt(2), SCORES),
         prediction_law=PivotLaw(prediction.mean, 0.2 * one, SCORES),
         uncalibrated=prediction,
-        simulated=SimulatedErrors(times, 0.25 * one, one, 0 * one, 5.0 * (times > 3), one, one, 20),
+        twin_errors=TwinErrors(times, 0.25 * one, one, 0 * one, 5.0 * (times > 3), one, one, 20),
     )
 
 
@@ -651,7 +651,7 @@ def half_widths(prediction, level=0.9):
 
 def test_honest_confidence_intervals_are_drawn_around_the_methods_own(prediction, ax):
     shown = honest(prediction, TIMES)
-    plot_honesty(shown, confidence_level=0.9, ax=ax)
+    plot_confidence_calibration(shown, confidence_level=0.9, ax=ax)
     order = np.argsort(prediction.mean)
     lower, upper = bars(ax, CALIBRATED).T
     # Nine tenths of 40 is the 36th score, 1.8; a standard error is the root of 2.
@@ -668,7 +668,7 @@ def test_honest_confidence_intervals_are_drawn_around_the_methods_own(prediction
 def test_along_the_only_feature_honest_confidence_intervals_are_bands(prediction, ax):
     shown = honest(prediction, TIMES)
     x = np.arange(N_ROWS) / 2
-    plot_honesty(shown, x, confidence_level=0.9, ax=ax)
+    plot_confidence_calibration(shown, x, confidence_level=0.9, ax=ax)
     for label, expected in ((CALIBRATED, half_widths(shown)), (OWN, half_widths(prediction))):
         position, edges = band(ax, label)
         assert position == pytest.approx(x)
@@ -694,11 +694,13 @@ def test_the_widening_is_drawn_with_its_error_and_its_bias(prediction, ax, joine
 
 def test_the_honesty_display_draws_both_one_above_the_other(prediction, frame):
     shown = honest(prediction, TIMES)
-    display = HonestyDisplay.from_prediction(shown, frame, feature="age", confidence_level=0.9)
+    display = ConfidenceCalibrationDisplay.from_prediction(
+        shown, frame, feature="age", confidence_level=0.9
+    )
     assert display.figure_.axes == [display.ax_, display.widening_ax_]
     assert display.widening_ax_.get_xlabel() == "age"
     assert display.ax_.get_xlabel() == ""
-    assert display.simulated is shown.simulated
+    assert display.twin_errors is shown.twin_errors
     expected = half_widths(shown) / half_widths(prediction)
     assert display.widening(0.9) == pytest.approx(expected)
     above, below = Figure().subplots(2, 1)
@@ -708,7 +710,10 @@ def test_the_honesty_display_draws_both_one_above_the_other(prediction, frame):
     plt.close("all")
 
 
-@pytest.mark.parametrize("draw", [plot_honesty, plot_widening, HonestyDisplay.from_prediction])
+@pytest.mark.parametrize(
+    "draw",
+    [plot_confidence_calibration, plot_widening, ConfidenceCalibrationDisplay.from_prediction],
+)
 def test_what_was_not_calibrated_on_twins_has_no_honesty_to_show(prediction, draw):
     for shown in (prediction, Calibration(SCORES).calibrated(prediction)):
         with pytest.raises(ValueError, match=r"these are the method's own\. Call `calibrate_conf"):
@@ -720,7 +725,7 @@ def test_a_calibrated_estimator_is_asked_for_its_honesty(bootstrapped, data):
         def get_prediction(self, X):
             return honest(bootstrapped.get_prediction(X))
 
-    display = HonestyDisplay.from_estimator(Calibrated(), data[0])
+    display = ConfidenceCalibrationDisplay.from_estimator(Calibrated(), data[0])
     assert len(display.widening()) == len(data[0])
     plt.close("all")
 

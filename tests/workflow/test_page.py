@@ -13,13 +13,13 @@ from support.browsing import WIDTHS, column, drawn, outside_requests, until
 from support.documents import EVIL
 
 from confide import Prediction
-from confide.calibration import Account, ConformalLaw, Resemblance
+from confide.calibration import CalibrationSummary, ConformalLaw, Resemblance
 from confide.diagnostics import Lever
 from confide.document import render_page
 from confide.document.tables import cells, is_numeric, to_csv
 from confide.metrics import crps_of_normal_mixture
 from confide.simulate import Candidate
-from confide.uncertainty import LevelLaw, PivotLaw, SimulatedErrors, TPlusNormalLaw
+from confide.uncertainty import LevelLaw, PivotLaw, TPlusNormalLaw, TwinErrors
 from confide.workflow.page import judgement as page_judgement
 from confide.workflow.page.content import PageInputs, page_document
 from confide.workflow.page.features import read_feature, strips, telling_features
@@ -265,7 +265,7 @@ def on_twins(times=3.0, raw=None, prediction_scale=2.0, biased=False):
         confidence_law=PivotLaw(raw.mean, times * own, NORMAL_SCORES),
         prediction_law=PivotLaw(raw.mean, prediction_scale * one, NORMAL_SCORES),
         uncalibrated=raw,
-        simulated=SimulatedErrors(
+        twin_errors=TwinErrors(
             factor=times * one,
             factor_error=0.1 * one,
             prediction_factor=one,
@@ -278,7 +278,7 @@ def on_twins(times=3.0, raw=None, prediction_scale=2.0, biased=False):
     )
 
 
-ACCOUNT = Account(
+ACCOUNT = CalibrationSummary(
     candidates=(
         Candidate("random_forest", 1.5, 0.0, kept=True),
         Candidate("smooth", 1.6, 0.5, kept=True),
@@ -389,7 +389,7 @@ def test_rows_that_prediction_intervals_were_calibrated_on_cannot_judge_them(com
 
 @pytest.mark.parametrize("combination", COMBINATIONS)
 def test_the_page_says_whose_confidence_intervals_they_are(combination):
-    document = page_document(inputs(COMBINATIONS[combination], y=Y, account=ACCOUNT))
+    document = page_document(inputs(COMBINATIONS[combination], y=Y, summary=ACCOUNT))
     honest = combination in {"twins", "both"}
     # A normal law's central 95 % of scale 0.6, and three times that.
     own = "the confidence interval, for the true function, 2.352."
@@ -435,7 +435,7 @@ def test_levers_say_which_intervals_are_those_before_calibration(combination, ki
 
 def test_the_honesty_section_tells_twins_widths_and_bias():
     prediction = on_twins(times=np.array([0.6, 2.0, 3.0, 4.5]), biased=[False, False, False, True])
-    document = page_document(inputs(prediction, account=ACCOUNT))
+    document = page_document(inputs(prediction, summary=ACCOUNT))
     assert shown(document, "twins") == [
         ["random forest", "1.5", "0", "10 simulations", "1.1", "0.4"],
         ["smooth", "1.6", "0.5", "10 simulations", "0.9", "0.3"],
@@ -473,7 +473,7 @@ def test_the_honesty_section_tells_twins_widths_and_bias():
 @pytest.mark.parametrize("biased", [0.04, 0.2])
 def test_the_honesty_section_begins_with_its_verdict_and_warnings(biased):
     account = replace(ACCOUNT, biased=biased)
-    document = page_document(inputs(calibrated(0.5, raw=on_twins()), account=account))
+    document = page_document(inputs(calibrated(0.5, raw=on_twins()), summary=account))
     section = next(s for s in document.sections if s.title.startswith("How honest"))
     verdict, warnings, idea, *_ = section.parts
     assert verdict.startswith(f"**{account.advice}:** ")
@@ -495,7 +495,7 @@ def test_warnings_stand_before_the_rest_of_the_summary():
 
 def test_biased_rows_are_drawn_upon_the_others():
     prediction = on_twins(times=np.array([4.5, 2.0, 3.0, 0.6]), biased=[True, False, True, False])
-    document = page_document(inputs(prediction, account=ACCOUNT))
+    document = page_document(inputs(prediction, summary=ACCOUNT))
     for figure in ("widening", "widening-by-feature"):
         drawn = drawn_rows(specifications(document)[figure])
         assert [row["key"] for row in drawn] == [2, 4, 1, 3]
@@ -892,7 +892,7 @@ def addresses(tmp_path_factory):
         "hostile": hostile(),
         "names of objects": names_of_objects(),
         "one row": ODD["one row"],
-        "honest": inputs(on_twins(), y=Y, status=["trained on", *["new"] * 3], account=ACCOUNT),
+        "honest": inputs(on_twins(), y=Y, status=["trained on", *["new"] * 3], summary=ACCOUNT),
     }
     found = {}
     for name, each in made.items():

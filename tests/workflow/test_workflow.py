@@ -18,7 +18,7 @@ from confide import (
     DeepEnsembleRegressor,
     OverfittingCheck,
 )
-from confide.coverage.report import Coverage, CoverageReport
+from confide.coverage.result import Coverage, CoverageCheck
 from confide.document.tables import with_error
 from confide.errors import (
     KeptColumnError,
@@ -432,11 +432,11 @@ def test_an_honest_fit_is_the_same_fit_calibrated_on_the_rows_trained_on(honest,
         assert np.array_equal(now.confidence_interval(0.9), again)
     finally:
         fitted.model.confidence_calibration_ = None
-    assert model.confidence_calibration_.account.n_rows == trained.sum() == 94
+    assert model.confidence_calibration_.summary.n_rows == trained.sum() == 94
 
 
 def test_what_the_twins_found_is_told_once_and_kept(honest, fitted, tmp_path):
-    account = honest.model.confidence_calibration_.account
+    account = honest.model.confidence_calibration_.summary
     told = [note for note in honest.notes if note not in fitted.notes]
     assert told == sentences(account)
     kinds = [each.kind.replace("_", " ") for each in account.resemblances]
@@ -498,12 +498,12 @@ def test_honest_blocks_give_the_same_predictions_as_the_whole_table(honest, rows
 
 def test_an_honest_page_has_its_account_and_its_warnings_once(honest, rows):
     inputs = page_inputs(honest.model, rows)
-    account = honest.model.confidence_calibration_.account
-    assert inputs.account is account
+    account = honest.model.confidence_calibration_.summary
+    assert inputs.summary is account
     assert [w for w in inputs.warnings if w in account.warnings] == list(account.warnings)
     assert "simulated twins" not in inputs.settings.get("notes from the fit", "")
     assert "95 % confidence intervals before calibration" in inputs.advice
-    assert page_inputs(honest.model, rows.slice(0, 5)).account is account
+    assert page_inputs(honest.model, rows.slice(0, 5)).summary is account
 
 
 def test_with_few_rows_set_aside_the_twins_prediction_intervals_stay_and_are_judged(rows, small):
@@ -628,7 +628,7 @@ def test_a_check_asks_for_honesty_where_our_confidence_intervals_cover_too_seldo
     n = ours.pop("n_simulations", 20)
     coverages = [simulated_coverage(OURS, kind, share, n) for kind, share in ours.items()]
     rival = simulated_coverage("deep ensemble", "confidence", 0.1, n)
-    report = CoverageReport((*coverages, rival), np.ones((10, 1)), ("x",), 10, "a truth")
+    report = CoverageCheck((*coverages, rival), np.ones((10, 1)), ("x",), 10, "a truth")
     assert CheckedTable(report, ()).asks_for_honesty == asks
 
 

@@ -2,7 +2,7 @@
 
 `held_out.py` calibrates prediction intervals on rows that were kept from training (split conformal
 prediction). `twins.py` calibrates confidence intervals on simulated twins of the data, and
-`account.py` is what it tells of itself; the mathematics is in `confide.uncertainty.pivots`.
+`summary.py` is what it tells of itself; the mathematics is in `confide.uncertainty.pivots`.
 """
 
 from typing import TYPE_CHECKING
@@ -11,12 +11,12 @@ from confide.calibration.held_out import Calibration, ConformalLaw, smallest_cal
 from confide.lazy import lazily
 
 if TYPE_CHECKING:
-    from confide.calibration.account import (
+    from confide.calibration.summary import (
         BEYOND_CHANCE,
         MANY_BIASED,
         SYSTEMATIC,
         UNLIKE,
-        Account,
+        CalibrationSummary,
         Resemblance,
     )
     from confide.calibration.twins import AUTO, FEWEST_SIMULATIONS, ConfidenceCalibration
@@ -28,8 +28,8 @@ __all__ = [
     "MANY_BIASED",
     "SYSTEMATIC",
     "UNLIKE",
-    "Account",
     "Calibration",
+    "CalibrationSummary",
     "ConfidenceCalibration",
     "ConformalLaw",
     "Resemblance",
@@ -40,9 +40,9 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "account": [
+        "summary": [
             *("BEYOND_CHANCE", "MANY_BIASED", "SYSTEMATIC", "UNLIKE"),
-            *("Account", "Resemblance"),
+            *("CalibrationSummary", "Resemblance"),
         ],
         "twins": ["AUTO", "FEWEST_SIMULATIONS", "ConfidenceCalibration"],
     },

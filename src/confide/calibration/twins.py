@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
-from confide.calibration.account import Account, Resemblance
+from confide.calibration.summary import CalibrationSummary, Resemblance
 from confide.checks import require_whole
 from confide.errors import NoSuchIntervalError, TwinError, is_number, nearest
 from confide.methods import fit_batches
@@ -16,7 +16,7 @@ from confide.prediction import Prediction
 from confide.progress import progress_bar
 from confide.randomness import generator_from, split_on_host
 from confide.simulate import CANDIDATES, Candidate, FittedTwin, Truth, fitted_twins, n_steps
-from confide.uncertainty import PivotLaw, Simulated, SimulatedErrors
+from confide.uncertainty import PivotLaw, Simulated, TwinErrors
 
 Table = Float[np.ndarray, "row feature"]
 Row = Float64[np.ndarray, " row"]
@@ -42,7 +42,7 @@ class ConfidenceCalibration:
         floor: claims of a standard error below it are no claims, and count as this.
         confidence_scores: of the confidence intervals, see `confide.uncertainty.pivots`.
         prediction_scores: of the prediction intervals.
-        account: what it tells of itself.
+        summary: what it tells of itself.
     """
 
     fits: Sequence[Any]
@@ -51,7 +51,7 @@ class ConfidenceCalibration:
     floor: float
     confidence_scores: Float64[np.ndarray, " score"]
     prediction_scores: Float64[np.ndarray, " score"]
-    account: Account
+    summary: CalibrationSummary
 
     @classmethod
     def on_twins(
@@ -112,7 +112,7 @@ class ConfidenceCalibration:
             floor,
             simulated.confidence_scores(shift),
             simulated.prediction_scores(drawn, shift),
-            Account.empty(),
+            CalibrationSummary.empty(),
         )
         at_rows = found._applied(own, simulated.summary(shift))
         real, residuals = y[rows] - at_rows.mean, targets[:, rows] - means
@@ -120,7 +120,7 @@ class ConfidenceCalibration:
             Resemblance.of(_kind(each), real, residuals[i :: len(truths)])
             for i, each in enumerate(truths)
         ]
-        return replace(found, account=Account.of(at_rows, candidates, resemblances))
+        return replace(found, summary=CalibrationSummary.of(at_rows, candidates, resemblances))
 
     def calibrated(self, method: Any, prediction: Prediction, X: Table) -> Prediction:
         """The same prediction with calibrated intervals of both kinds; its mean is as it was.
@@ -138,7 +138,7 @@ class ConfidenceCalibration:
                 blocks.append(simulated.summary(self.shift))
         return self._applied(prediction, _joined(blocks))
 
-    def _applied(self, prediction: Prediction, errors: SimulatedErrors) -> Prediction:
+    def _applied(self, prediction: Prediction, errors: TwinErrors) -> Prediction:
         claimed, claimed_total = (
             np.maximum(each, self.floor) for each in (_standard_error(prediction), prediction.scale)
         )
@@ -151,7 +151,7 @@ class ConfidenceCalibration:
             prediction,
             confidence_law=PivotLaw(centre, factors[0] * claimed, self.confidence_scores),
             prediction_law=PivotLaw(centre, factors[1] * claimed_total, self.prediction_scores),
-            simulated=errors,
+            twin_errors=errors,
             uncalibrated=prediction,
         )
 
@@ -174,9 +174,8 @@ class ConfidenceCalibration:
             of_truth, its_arrays = truth.to_file()
             said.append(of_truth)
             arrays |= {f"truths.{i}.{name}": array for name, array in its_arrays.items()}
-        account = self.account.to_json()
         numbers = {"shift": float(self.shift), "floor": self.floor}
-        return {"truths": said, "account": account, **numbers}, arrays
+        return {"truths": said, "summary": self.summary.to_json(), **numbers}, arrays
 
     @classmethod
     def from_file(
@@ -191,7 +190,7 @@ class ConfidenceCalibration:
             fitted: the model's own fit.
             n_features: of the model.
         """
-        if set(said) != {"truths", "account", "shift", "floor"} or not said["truths"]:
+        if set(said) != {"truths", "summary", "shift", "floor"} or not said["truths"]:
             raise ValueError("the calibration on twins lacks parts")
         if not (0 <= said["shift"] <= 1 and 0 < said["floor"] < np.inf):
             raise ValueError(f"a shift of {said['shift']} and a floor of {said['floor']}")
@@ -210,7 +209,7 @@ class ConfidenceCalibration:
             float(said["floor"]),
             _checked_scores(arrays, "confidence_scores"),
             _checked_scores(arrays, "prediction_scores"),
-            Account.from_json(said["account"]),
+            CalibrationSummary.from_json(said["summary"]),
         )
 
 
@@ -262,11 +261,11 @@ def _floor(claims: Row, y: Row) -> float:
     return float(1e-3 * np.median(claims) or 1e-9 * np.std(y))
 
 
-def _joined(blocks: Sequence[SimulatedErrors]) -> SimulatedErrors:
+def _joined(blocks: Sequence[TwinErrors]) -> TwinErrors:
     """Consecutive rows in one."""
-    names = [each.name for each in fields(SimulatedErrors) if each.name != "n_simulations"]
+    names = [each.name for each in fields(TwinErrors) if each.name != "n_simulations"]
     rows = {name: np.concatenate([getattr(each, name) for each in blocks]) for name in names}
-    return SimulatedErrors(**rows, n_simulations=blocks[0].n_simulations)
+    return TwinErrors(**rows, n_simulations=blocks[0].n_simulations)
 
 
 def _check_simulations(n_simulations: int) -> None:

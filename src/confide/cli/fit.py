@@ -25,7 +25,7 @@ from confide.cli.session import starting, stop_if_asked
 from confide.errors import TargetError, TwinError
 
 if TYPE_CHECKING:
-    from confide.estimators import EnsembleRegressor
+    from confide.estimators import IntervalRegressor
 
 # The default of `BootstrappedEnsembleRegressor`; a test keeps them equal.
 ROUNDS = 200
@@ -195,7 +195,7 @@ def _estimator(
     network: Callable[..., Any] | None,
     epochs: int | Literal["auto"] | None,
     **how: Any,
-) -> "EnsembleRegressor":
+) -> "IntervalRegressor":
     from confide import BootstrappedDeepEnsembleRegressor, BootstrappedEnsembleRegressor
 
     if learner != "network":

@@ -6,14 +6,15 @@ Read `simulations.py` for fitting many simulated data sets, `report.py` for what
 
 from confide.coverage.adapters import MapieAdapter, SkproAdapter
 from confide.coverage.coverage_check import coverage_check, coverages_of
-from confide.coverage.report import Coverage, CoverageReport
+from confide.coverage.result import Coverage, CoverageCheck
 from confide.coverage.simulations import KINDS, Answers, simulated_answers, work
+from confide.moved import renamed
 
 __all__ = [
     "KINDS",
     "Answers",
     "Coverage",
-    "CoverageReport",
+    "CoverageCheck",
     "MapieAdapter",
     "SkproAdapter",
     "coverage_check",
@@ -21,3 +22,5 @@ __all__ = [
     "simulated_answers",
     "work",
 ]
+
+__getattr__ = renamed(__name__, {"CoverageReport": "CoverageCheck"})

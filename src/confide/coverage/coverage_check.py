@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from confide.checks import checked_level, require_whole
 from confide.coverage.adapters import adapted
-from confide.coverage.report import Coverage, CoverageReport
+from confide.coverage.result import Coverage, CoverageCheck
 from confide.coverage.simulations import Answers, Table, simulated_answers, work
 from confide.errors import NoSuchIntervalError
 from confide.estimators import DeepEnsembleRegressor, checked_training_data
@@ -32,7 +32,7 @@ def coverage_check(
     test_size: float = 0.2,
     random_state: int | np.random.RandomState | None = None,
     verbose: bool = False,
-) -> CoverageReport:
+) -> CoverageCheck:
     """How often an estimator's intervals cover on simulated data like yours.
 
     The true function behind real data is never seen, so no confidence interval can be checked on
@@ -100,7 +100,7 @@ def coverage_check(
         coverages += coverages_of(name, answers, twin, X_test)
     names = _feature_names(checked, table)
     encoder = checked.encoder_
-    return CoverageReport(
+    return CoverageCheck(
         coverages=tuple(coverages),
         X_test=X_test,
         feature_names=names,

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Float64
 
 from confide.errors import NoSuchIntervalError
-from confide.estimators import EnsembleRegressor
+from confide.estimators import IntervalRegressor
 from confide.prediction import Kind
 from confide.progress import Progress
 
@@ -64,7 +64,7 @@ def simulated_answers(
 
 def work(estimator: Any, n_simulations: int, n_features: int = 1) -> int:
     """How much `progress` will hear of in all."""
-    if isinstance(estimator, EnsembleRegressor):
+    if isinstance(estimator, IntervalRegressor):
         return n_simulations * estimator.member_epochs(n_features)
     return n_simulations
 
@@ -76,7 +76,7 @@ def _fits(
     random_states: Sequence[int],
     progress: Progress | None,
 ) -> Iterator[Any]:
-    if isinstance(estimator, EnsembleRegressor):
+    if isinstance(estimator, IntervalRegressor):
         yield from estimator.fit_many(X, targets, random_states, progress=progress)
         return
     for y, seed in zip(targets, random_states, strict=True):
@@ -93,7 +93,7 @@ def _answer(
 ) -> tuple[Float64[np.ndarray, " row"], dict[Asked, Float64[np.ndarray, "row 2"]]]:
     """The prediction of each row, and the intervals asked for that there are."""
     interval: Callable[[Kind, float], Any]
-    if isinstance(fitted, EnsembleRegressor):
+    if isinstance(fitted, IntervalRegressor):
         prediction = fitted.get_prediction(X)
         mean, interval = prediction.mean, prediction.interval
     else:

@@ -1,6 +1,6 @@
 """The scikit-learn face: estimators, and the files they are kept in."""
 
-from confide.estimators.base import EnsembleRegressor
+from confide.estimators.base import IntervalRegressor
 from confide.estimators.files import load
 from confide.estimators.own_parts import in_words
 from confide.estimators.regressors import (
@@ -15,6 +15,7 @@ from confide.estimators.regressors import (
 )
 from confide.estimators.training_table import TrainingTable
 from confide.estimators.validation import checked_training_data
+from confide.moved import renamed
 
 __all__ = [
     "ESTIMATORS",
@@ -22,7 +23,7 @@ __all__ = [
     "BootstrappedEnsembleRegressor",
     "ConcreteDropoutRegressor",
     "DeepEnsembleRegressor",
-    "EnsembleRegressor",
+    "IntervalRegressor",
     "NaiveBootstrapRegressor",
     "QualityDrivenEnsembleRegressor",
     "TrainingTable",
@@ -31,3 +32,5 @@ __all__ = [
     "load",
     "register",
 ]
+
+__getattr__ = renamed(__name__, {"EnsembleRegressor": "IntervalRegressor"})

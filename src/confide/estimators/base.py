@@ -19,7 +19,7 @@ from confide.calibration import Calibration
 from confide.checks import checked_targets
 from confide.diagnostics import Novelty
 from confide.encoding import Encoder
-from confide.errors import HonestyWarning
+from confide.errors import CalibrationWarning
 from confide.estimators.training_table import TrainingTable
 from confide.estimators.validation import (
     checked_training_data,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 Row = Float64[np.ndarray, " row"]
 
 
-class EnsembleRegressor(RegressorMixin, BaseEstimator):
+class IntervalRegressor(RegressorMixin, BaseEstimator):
     """Base of the estimators; a subclass names its method and spells out its arguments.
 
     An argument of the constructor that the method's `Settings` know is passed on to them, the
@@ -272,12 +272,12 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         never seen are calibrated likewise, at any level. The predicted mean stays as it is.
 
         How honest the intervals are now depends on how well the twin resembles the unknown
-        function: `confidence_calibration_.account` says what was chosen, what changed, and what to
+        function: `confidence_calibration_.summary` says what was chosen, what changed, and what to
         doubt; `print` it. Prediction intervals are calibrated on the twins as well, unless
         `calibrate` has seen held-out rows, which are better evidence.
 
         `fit` drops the calibration, another call replaces it, and `save` keeps it.
-        `Prediction.uncalibrated` has the method's own intervals, `Prediction.simulated` what the
+        `Prediction.uncalibrated` has the method's own intervals, `Prediction.twin_errors` what the
         simulations say of each row. Predictions take `n_simulations` times as long. Epochs that
         "auto" chose are kept for the simulated fits, and sample weights are not simulated. K
         simulations support levels up to K / (K + 1), twenty 95 %; of higher ones expect less.
@@ -323,8 +323,8 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
             shift=shift,
             verbose=bool(self.verbose),
         )
-        for each in self.confidence_calibration_.account.warnings:
-            warnings.warn(each, HonestyWarning, stacklevel=2)
+        for each in self.confidence_calibration_.summary.warnings:
+            warnings.warn(each, CalibrationWarning, stacklevel=2)
         return self
 
     def _warn_of_other_rows(
@@ -340,7 +340,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
                 "The rows to calibrate with are not those of `fit`: their means differ, or `fit` "
                 "had weights, which the simulations have not. The twins then resemble other data "
                 "than the networks have seen. Pass X and y as to `fit`.",
-                HonestyWarning,
+                CalibrationWarning,
                 stacklevel=3,
             )
 
@@ -378,7 +378,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "fitted_")
         save_estimator(self, path)
 
-    def adopt(self, checked: "EnsembleRegressor", fitted: Any, novelty: Novelty) -> Self:
+    def adopt(self, checked: "IntervalRegressor", fitted: Any, novelty: Novelty) -> Self:
         """All that a fit leaves, in one go: one that fails half-way changes nothing."""
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(checked, name):
@@ -400,7 +400,7 @@ class EnsembleRegressor(RegressorMixin, BaseEstimator):
 
     def _with_epochs(
         self,
-        checked: "EnsembleRegressor",
+        checked: "IntervalRegressor",
         settings: Any,
         learner: Learner[Any],
         key: PRNGKeyArray,

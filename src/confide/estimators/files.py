@@ -17,7 +17,7 @@ from confide.diagnostics import Novelty
 from confide.encoding import Encoder
 from confide.errors import ModelFileError
 from confide.estimators.attachment import Attachment
-from confide.estimators.base import EnsembleRegressor
+from confide.estimators.base import IntervalRegressor
 from confide.estimators.own_parts import OwnParts, is_own, plain, probe
 from confide.estimators.regressors import ESTIMATORS
 from confide.estimators.training_table import TrainingTable
@@ -51,7 +51,7 @@ DAMAGE = (
 ON_TWINS = "confidence_calibration"
 
 
-def save_estimator(estimator: EnsembleRegressor, path: str | os.PathLike[str]) -> None:
+def save_estimator(estimator: IntervalRegressor, path: str | os.PathLike[str]) -> None:
     """Writes a fitted estimator."""
     names = getattr(estimator, "feature_names_in_", None)
     header: dict[str, Any] = {
@@ -84,8 +84,8 @@ def load(
     *,
     network: Callable[..., Any] | None = None,
     learner: Learner[Any] | None = None,
-    estimators: Iterable[type[EnsembleRegressor]] = (),
-) -> EnsembleRegressor:
+    estimators: Iterable[type[IntervalRegressor]] = (),
+) -> IntervalRegressor:
     """Reads a fitted estimator that `save` wrote.
 
     The file is data alone (safetensors and JSON), so one from a stranger can be opened safely:
@@ -183,7 +183,7 @@ def _attachments(header: dict[str, Any], arrays: Arrays) -> Iterator[tuple[str, 
 
 
 def _on_twins(
-    header: dict[str, Any], arrays: Arrays, estimator: EnsembleRegressor
+    header: dict[str, Any], arrays: Arrays, estimator: IntervalRegressor
 ) -> "ConfidenceCalibration | None":
     if ON_TWINS not in header["attachments"]:
         return None
@@ -198,7 +198,7 @@ def _on_twins(
     )
 
 
-def _restore_auto_epochs(estimator: EnsembleRegressor) -> None:
+def _restore_auto_epochs(estimator: IntervalRegressor) -> None:
     """A file has the epochs of the fit: where they were chosen, "auto" was asked for."""
     if (choice := getattr(estimator, "epochs_", None)) is not None:
         if choice.epochs != estimator.max_epochs:
@@ -206,7 +206,7 @@ def _restore_auto_epochs(estimator: EnsembleRegressor) -> None:
         estimator.max_epochs = AUTO
 
 
-def _refuse_foreign_novelty(estimator: EnsembleRegressor) -> None:
+def _refuse_foreign_novelty(estimator: IntervalRegressor) -> None:
     novelty, standardiser = estimator.novelty_, estimator.fitted_.standardiser
     if novelty is not None and len(novelty.weights) != len(standardiser.x_mean):
         raise ValueError("novelty's reference rows have other columns than the networks")
@@ -239,8 +239,8 @@ def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
 
 
 def _estimator_class(
-    header: dict[str, Any], estimators: Iterable[type[EnsembleRegressor]]
-) -> type[EnsembleRegressor]:
+    header: dict[str, Any], estimators: Iterable[type[IntervalRegressor]]
+) -> type[IntervalRegressor]:
     # Of the names we know: a file never names anything to import.
     known = ESTIMATORS | {each.__name__: each for each in estimators}
     name = header["estimator"]
@@ -255,7 +255,7 @@ def _estimator_class(
 def _parameters(
     header: dict[str, Any],
     arrays: Arrays,
-    estimator: type[EnsembleRegressor],
+    estimator: type[IntervalRegressor],
     own: OwnParts,
 ) -> dict[str, Any]:
     parameters = own.replaced(dict(header["parameters"]), estimator)
@@ -281,7 +281,7 @@ def _n_features(header: dict[str, Any]) -> int:
     return n_features
 
 
-def _n_encoded(estimator: EnsembleRegressor, header: dict[str, Any]) -> int:
+def _n_encoded(estimator: IntervalRegressor, header: dict[str, Any]) -> int:
     """The number of features that the networks see."""
     encoder: Encoder | None = getattr(estimator, "encoder_", None)
     if encoder is None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from confide.errors import ModelFileError
-from confide.estimators.base import EnsembleRegressor
+from confide.estimators.base import IntervalRegressor
 
 OWN = "own"
 # Of the target's standard deviation: another machine rounds otherwise, another network errs more.
@@ -50,14 +50,14 @@ def is_own(value: Any) -> bool:
     return isinstance(value, dict) and set(value) == {OWN}
 
 
-def probe(estimator: EnsembleRegressor) -> list[float]:
+def probe(estimator: IntervalRegressor) -> list[float]:
     """What the model predicts for three rows: another network would say something else."""
     return [
         float(mean) for mean in estimator.method.predict(estimator.fitted_, _rows(estimator)).mean
     ]
 
 
-def _rows(estimator: EnsembleRegressor) -> np.ndarray:
+def _rows(estimator: IntervalRegressor) -> np.ndarray:
     """The mean row of the training data, and rows on both sides of it."""
     own = estimator.fitted_.standardiser
     return np.stack([own.x_mean + side * own.x_scale for side in (-1.0, 0.0, 1.0)])
@@ -109,7 +109,7 @@ class OwnParts:
         return cls(path, asked, passed)
 
     def replaced(
-        self, parameters: dict[str, Any], estimator: type[EnsembleRegressor]
+        self, parameters: dict[str, Any], estimator: type[IntervalRegressor]
     ) -> dict[str, Any]:
         """A file's parameters with what was passed; what is of no use now has its default."""
         defaults = inspect.signature(estimator).parameters
@@ -120,7 +120,7 @@ class OwnParts:
                 parameters[name] = defaults[name].default
         return parameters
 
-    def check(self, header: Mapping[str, Any], estimator: EnsembleRegressor) -> None:
+    def check(self, header: Mapping[str, Any], estimator: IntervalRegressor) -> None:
         """Refuses a part that fits in shape and predicts something else."""
         if not self.asked:
             return

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from confide.estimators.base import EnsembleRegressor
+from confide.estimators.base import IntervalRegressor
 from confide.learners import Learner, named_learner
 from confide.methods import (
     bootstrapped_deep_ensemble,
@@ -16,10 +16,10 @@ from confide.methods import (
     quality_driven_ensemble,
 )
 
-Estimator = TypeVar("Estimator", bound=EnsembleRegressor)
+Estimator = TypeVar("Estimator", bound=IntervalRegressor)
 
 
-class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
+class BootstrappedDeepEnsembleRegressor(IntervalRegressor):
     """Networks with a confidence interval for the true function and a prediction interval.
 
     Trains a deep ensemble, goes back to a snapshot near the end of training, repeats the last
@@ -113,7 +113,7 @@ class BootstrappedDeepEnsembleRegressor(EnsembleRegressor):
         self.random_state = random_state
 
 
-class DeepEnsembleRegressor(EnsembleRegressor):
+class DeepEnsembleRegressor(IntervalRegressor):
     """A plain deep ensemble (Lakshminarayanan et al. 2017), with its own intervals.
 
     Its prediction is that of `BootstrappedDeepEnsembleRegressor` with the same seed, to the last
@@ -183,7 +183,7 @@ class DeepEnsembleRegressor(EnsembleRegressor):
         self.random_state = random_state
 
 
-class NaiveBootstrapRegressor(EnsembleRegressor):
+class NaiveBootstrapRegressor(IntervalRegressor):
     """The naive bootstrap (Efron 1982; Heskes 1997): every network sees its own resampled rows.
 
     The spread between its networks stands for finite data and random training together.
@@ -255,7 +255,7 @@ class NaiveBootstrapRegressor(EnsembleRegressor):
         self.random_state = random_state
 
 
-class ConcreteDropoutRegressor(EnsembleRegressor):
+class ConcreteDropoutRegressor(IntervalRegressor):
     """Concrete Dropout (Gal, Hron and Kendall 2017): one network whose units drop out at random.
 
     The dropout rates are learned with the weights; the spread over random passes is its epistemic
@@ -308,7 +308,7 @@ class ConcreteDropoutRegressor(EnsembleRegressor):
         self.random_state = random_state
 
 
-class QualityDrivenEnsembleRegressor(EnsembleRegressor):
+class QualityDrivenEnsembleRegressor(IntervalRegressor):
     """Quality-Driven Ensembles (Pearce et al. 2018): networks that output prediction bounds.
 
     They are trained for one level, have a prediction interval at that level alone, and no
@@ -375,7 +375,7 @@ class QualityDrivenEnsembleRegressor(EnsembleRegressor):
         self.random_state = random_state
 
 
-class BootstrappedEnsembleRegressor(EnsembleRegressor):
+class BootstrappedEnsembleRegressor(IntervalRegressor):
     """Any learner with a confidence interval for the true function and a prediction interval.
 
     The bootstrap of `BootstrappedDeepEnsembleRegressor` around boosted trees, or a learner of your
@@ -435,7 +435,7 @@ class BootstrappedEnsembleRegressor(EnsembleRegressor):
         return named_learner(self.learner, self.learner_parameters, self.n_jobs)
 
 
-ESTIMATORS: dict[str, type[EnsembleRegressor]] = {
+ESTIMATORS: dict[str, type[IntervalRegressor]] = {
     estimator.__name__: estimator
     for estimator in (
         BootstrappedDeepEnsembleRegressor,
@@ -457,9 +457,9 @@ def register(estimator: type[Estimator]) -> type[Estimator]:
         ... class CautiousRegressor(DeepEnsembleRegressor):
         ...     "A deep ensemble of another name."
     """
-    if not (isinstance(estimator, type) and issubclass(estimator, EnsembleRegressor)):
+    if not (isinstance(estimator, type) and issubclass(estimator, IntervalRegressor)):
         raise TypeError(
-            "Only a subclass of confide.estimators.EnsembleRegressor can be registered, got "
+            "Only a subclass of confide.estimators.IntervalRegressor can be registered, got "
             f"{estimator!r}."
         )
     known = ESTIMATORS.setdefault(estimator.__name__, estimator)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from confide.estimators import ESTIMATORS, EnsembleRegressor
+from confide.estimators import ESTIMATORS, IntervalRegressor
 from confide.learners import PAPER
 
 _TRAINING = {name: PAPER[name] for name in ("hidden_layer_sizes", "batch_size", "learning_rate")}
@@ -45,6 +45,6 @@ RECIPE: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 
 
-def paper_estimator(name: str, **changes: Any) -> EnsembleRegressor:
+def paper_estimator(name: str, **changes: Any) -> IntervalRegressor:
     """An estimator with the paper's arguments, but for those that an experiment changes."""
     return ESTIMATORS[name](**{**RECIPE.get(name, {}), **changes})

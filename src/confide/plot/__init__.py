@@ -4,28 +4,29 @@ Functions take an axis, or make one, and return it; Displays compute and draw in
 `IntervalsDisplay.from_estimator(model, X_test, y_test, feature="age")`.
 """
 
+from confide.moved import renamed
+from confide.plot.calibration import plot_confidence_calibration, plot_widening
 from confide.plot.coverage import plot_coverage
 from confide.plot.displays import (
-    HonestyDisplay,
+    ConfidenceCalibrationDisplay,
     IntervalsDisplay,
     NoveltyDisplay,
     PredictionCoverageDisplay,
     SplitDisplay,
 )
-from confide.plot.honesty import plot_honesty, plot_widening
 from confide.plot.novelty import plot_novelty
 from confide.plot.observed import plot_observed_coverage
 from confide.plot.overfitting import plot_overfitting
 from confide.plot.prediction import plot_intervals, plot_split
 
 __all__ = [
-    "HonestyDisplay",
+    "ConfidenceCalibrationDisplay",
     "IntervalsDisplay",
     "NoveltyDisplay",
     "PredictionCoverageDisplay",
     "SplitDisplay",
+    "plot_confidence_calibration",
     "plot_coverage",
-    "plot_honesty",
     "plot_intervals",
     "plot_novelty",
     "plot_observed_coverage",
@@ -33,3 +34,11 @@ __all__ = [
     "plot_split",
     "plot_widening",
 ]
+
+__getattr__ = renamed(
+    __name__,
+    {
+        "HonestyDisplay": "ConfidenceCalibrationDisplay",
+        "plot_honesty": "plot_confidence_calibration",
+    },
+)

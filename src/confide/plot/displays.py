@@ -12,8 +12,13 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from confide.metrics import ObservedCoverage
+from confide.plot.calibration import (
+    before_calibration,
+    plot_confidence_calibration,
+    plot_widening,
+    widening_of,
+)
 from confide.plot.feature import feature_of
-from confide.plot.honesty import before_calibration, plot_honesty, plot_widening, widening_of
 from confide.plot.novelty import plot_novelty
 from confide.plot.observed import plot_observed_coverage
 from confide.plot.prediction import plot_intervals, plot_split
@@ -284,7 +289,7 @@ class PredictionCoverageDisplay(Display):
         return self._drawn(plot_observed_coverage(self.coverages, ax=ax))
 
 
-class HonestyDisplay(Display):
+class ConfidenceCalibrationDisplay(Display):
     """Confidence intervals before and after calibration on twins, and how much wider they became.
 
     Args:
@@ -310,7 +315,7 @@ class HonestyDisplay(Display):
         joined: bool = False,
     ) -> None:
         self.prediction = prediction
-        _, self.simulated = before_calibration(prediction)
+        _, self.twin_errors = before_calibration(prediction)
         self.x = x
         self.feature_name = feature_name
         self.joined = joined
@@ -370,7 +375,7 @@ class HonestyDisplay(Display):
             how: dict[str, Any] = {"sharex": True, "height_ratios": (3, 2), "layout": "constrained"}
             axes = plt.subplots(2, 1, **how)[1]
         above, self.widening_ax_ = axes
-        for ax, draw in ((above, plot_honesty), (self.widening_ax_, plot_widening)):
+        for ax, draw in ((above, plot_confidence_calibration), (self.widening_ax_, plot_widening)):
             style: dict[str, Any] = {"confidence_level": confidence_level, "joined": self.joined}
             draw(self.prediction, self.x, ax=ax, **style)
             if self.feature_name is not None:

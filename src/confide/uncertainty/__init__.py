@@ -6,6 +6,7 @@ Read `variances.py` for the three sources of uncertainty, `law.py` for what ever
 calibrated on simulated data.
 """
 
+from confide.moved import renamed
 from confide.uncertainty.intervals import (
     bootstrapped_confidence_law,
     bootstrapped_prediction_law,
@@ -15,7 +16,7 @@ from confide.uncertainty.intervals import (
 )
 from confide.uncertainty.law import Law, NormalMixture, Origin, Row
 from confide.uncertainty.level_law import SAME_LEVEL, LevelLaw
-from confide.uncertainty.pivots import PivotLaw, Simulated, SimulatedErrors, pooled_scores
+from confide.uncertainty.pivots import PivotLaw, Simulated, TwinErrors, pooled_scores
 from confide.uncertainty.score_law import ScoreLaw, Scores, conformal_quantile
 from confide.uncertainty.symmetric_law import SymmetricLaw
 from confide.uncertainty.t_plus_normal_law import TPlusNormalLaw
@@ -39,9 +40,9 @@ __all__ = [
     "ScoreLaw",
     "Scores",
     "Simulated",
-    "SimulatedErrors",
     "SymmetricLaw",
     "TPlusNormalLaw",
+    "TwinErrors",
     "aleatoric_variance",
     "bootstrapped_confidence_law",
     "bootstrapped_prediction_law",
@@ -56,3 +57,5 @@ __all__ = [
     "optimisation_variance",
     "pooled_scores",
 ]
+
+__getattr__ = renamed(__name__, {"SimulatedErrors": "TwinErrors"})

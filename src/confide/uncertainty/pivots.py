@@ -72,7 +72,7 @@ def pooled_scores(studentised: PerSimulation, expected: PerSimulation | None = N
 
 
 @dataclass(frozen=True)
-class SimulatedErrors:
+class TwinErrors:
     """How far simulated fits were off at some rows, by their truth and by their own account.
 
     Attributes:
@@ -135,7 +135,7 @@ class Simulated:
             (errors - self.noise * drawn) / self.claimed_total, self._expected_squares(errors)
         )
 
-    def summary(self, shift: float = 0.0) -> SimulatedErrors:
+    def summary(self, shift: float = 0.0) -> TwinErrors:
         """What they say of each row."""
         n, errors = len(self.errors), self._shifted(shift)
         squares = (errors / self.claimed) ** 2
@@ -144,7 +144,7 @@ class Simulated:
         of_truths = [self.errors[i :: self.n_truths] for i in range(self.n_truths)]
         chance = np.mean([each.var(axis=0, ddof=1) for each in of_truths], axis=0)
         bias = np.mean([each.mean(axis=0) ** 2 for each in of_truths], axis=0)
-        return SimulatedErrors(
+        return TwinErrors(
             factor=np.sqrt(mean_square),
             factor_error=error / np.maximum(2 * mean_square, TINY),
             prediction_factor=np.sqrt(self._expected_squares(errors).mean(axis=0)),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.coverage import CoverageReport, coverage_check
+from confide.coverage import CoverageCheck, coverage_check
 from confide.estimators import (
     BootstrappedDeepEnsembleRegressor,
     DeepEnsembleRegressor,
@@ -25,7 +25,7 @@ OURS = "bootstrapped deep ensemble"
 class CheckedTable:
     """What the simulations found, and what happened on the way."""
 
-    report: CoverageReport
+    report: CoverageCheck
     notes: tuple[str, ...]
 
     @property

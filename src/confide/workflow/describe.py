@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from confide.calibration import MANY_BIASED
-from confide.estimators import EnsembleRegressor, in_words
+from confide.estimators import IntervalRegressor, in_words
 
 if TYPE_CHECKING:
-    from confide.calibration import Account
+    from confide.calibration import CalibrationSummary
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Description:
         settings: the constructor's arguments, and what a fit chose.
         calibrated_on: rows that its prediction intervals were calibrated on; 0 for none.
         honesty: what the calibration of its confidence intervals on simulated twins found, as
-            `Account.to_json` has it, or None where they are not calibrated.
+            `CalibrationSummary.to_json` has it, or None where they are not calibrated.
         judged: accuracy on the rows that were set aside.
         notes: what happened when it was fitted.
         warnings: what the reader should worry about.
@@ -89,14 +89,14 @@ class Description:
         return "\n".join(lines)
 
 
-def described(model: EnsembleRegressor) -> Description:
+def described(model: IntervalRegressor) -> Description:
     """What a fitted model says of itself."""
     table = model.training_table_
     rows = None
     if table is not None:
         rows = {"trained on": table.n_trained, "set aside": table.n_set_aside}
     on_twins = model.confidence_calibration_
-    account = None if on_twins is None else on_twins.account
+    summary = None if on_twins is None else on_twins.summary
     notes = [] if table is None else list(table.notes)
     warnings = [] if table is None else list(table.warnings)
     return Description(
@@ -111,39 +111,39 @@ def described(model: EnsembleRegressor) -> Description:
             if name not in {"n_jobs", "verbose"}
         },
         calibrated_on=0 if model.calibration_ is None else model.calibration_.n_rows,
-        honesty=None if account is None else account.to_json(),
+        honesty=None if summary is None else summary.to_json(),
         judged={} if table is None else dict(table.judged),
-        notes=[*notes, *sentences(account)],
-        warnings=[*warnings, *(() if account is None else account.warnings)],
+        notes=[*notes, *sentences(summary)],
+        warnings=[*warnings, *(() if summary is None else summary.warnings)],
     )
 
 
-def sentences(account: "Account | None") -> list[str]:
+def sentences(summary: "CalibrationSummary | None") -> list[str]:
     """What a calibration on simulated twins found, without its warnings."""
-    if account is None:
+    if summary is None:
         return []
     twins = " and ".join(
         f"{each.n_simulations} like the function {each.kind.replace('_', ' ')!r}, with residuals "
         f"{each.ratio:.2g} times the size of the data's"
-        for each in account.resemblances
+        for each in summary.resemblances
     )
-    known = f"known to about ± {100 * account.factor_error:.0f} %"
+    known = f"known to about ± {100 * summary.factor_error:.0f} %"
     told = [
         f"Confidence intervals are calibrated on simulated twins of the training rows: {twins}.",
         *(
             f"At {100 * level:g} % they are {middle:.2g} times as wide as before calibration in "
             f"the typical row, and {low:.2g} to {high:.2g} times in nine rows of ten."
-            for level, (low, middle, high) in account.widening.items()
+            for level, (low, middle, high) in summary.widening.items()
         ),
         f"From so many simulations the width in a typical row is {known}.",
     ]
-    if account.biased <= MANY_BIASED:  # else it is a warning
-        few = f"At {100 * account.biased:.0f} % of the rows the systematic error exceeds chance."
+    if summary.biased <= MANY_BIASED:  # else it is a warning
+        few = f"At {100 * summary.biased:.0f} % of the rows the systematic error exceeds chance."
         told.append(few)
     return told
 
 
-def _columns(model: EnsembleRegressor) -> list[dict[str, str]]:
+def _columns(model: IntervalRegressor) -> list[dict[str, str]]:
     if model.encoder_ is None:
         return [{"name": f"x{i}", "kind": "number"} for i in range(model.n_features_in_)]
     return [{"name": c.name, "kind": c.kind} for c in model.encoder_.columns]

@@ -14,7 +14,7 @@ from confide.diagnostics import overfitting_check
 from confide.document import with_error
 from confide.encoding import Encoder
 from confide.errors import (
-    HonestyWarning,
+    CalibrationWarning,
     NoSuchIntervalError,
     TargetError,
     TwinError,
@@ -22,7 +22,7 @@ from confide.errors import (
     listed,
     nearest,
 )
-from confide.estimators import EnsembleRegressor, TrainingTable
+from confide.estimators import IntervalRegressor, TrainingTable
 from confide.fingerprints import are_copies, groups
 from confide.prediction import Prediction
 from confide.simulate import FEWEST_ROWS as FEWEST_FOR_A_TWIN
@@ -58,7 +58,7 @@ class FittedTable:
         warnings: what the reader should worry about.
     """
 
-    model: EnsembleRegressor
+    model: IntervalRegressor
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -92,7 +92,7 @@ class FittedTable:
 def fit_table(
     table: "pa.Table",
     target: str,
-    estimator: EnsembleRegressor,
+    estimator: IntervalRegressor,
     *,
     file: str = "",
     hold_out: float = 0.2,
@@ -114,7 +114,7 @@ def fit_table(
         hold_out: share of the rows to set aside, at most 10,000 of them; 0 for none.
         seed: of the choice of rows.
         honest: whether to calibrate confidence intervals, see
-            `EnsembleRegressor.calibrate_confidence`; it takes as long as `n_simulations` fits.
+            `IntervalRegressor.calibrate_confidence`; it takes as long as `n_simulations` fits.
         n_simulations: simulated data sets to calibrate them on.
 
     Raises:
@@ -147,7 +147,7 @@ def fit_table(
         at_train = model.get_prediction(train)
         at_held = model.get_prediction(held) if len(test) else None
         if honest:
-            warnings.simplefilter("ignore", HonestyWarning)  # the account has them
+            warnings.simplefilter("ignore", CalibrationWarning)  # the account has them
             model.calibrate_confidence(train, y_train, n_simulations=n_simulations)
         if len(test) >= FEWEST_TO_CALIBRATE:
             model.calibrate(held, y_held)

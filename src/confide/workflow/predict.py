@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from confide.errors import KeptColumnError, RowError, TableMismatchError, listed, nearest
-from confide.estimators import EnsembleRegressor
+from confide.estimators import IntervalRegressor
 from confide.prediction import Prediction
 from confide.tables import CSV, TableFile
 from confide.workflow.notes import Notes
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def features_of(model: EnsembleRegressor, table: "pa.Table") -> "pa.Table":
+def features_of(model: IntervalRegressor, table: "pa.Table") -> "pa.Table":
     """The columns that the model was trained on, by name and in its order; others are left out.
 
     Raises:
@@ -29,7 +29,7 @@ def features_of(model: EnsembleRegressor, table: "pa.Table") -> "pa.Table":
     return table.select(feature_names(model))
 
 
-def refuse_missing_columns(model: EnsembleRegressor, there: Sequence[str]) -> None:
+def refuse_missing_columns(model: IntervalRegressor, there: Sequence[str]) -> None:
     """Refuses a table without the columns that the networks see.
 
     Raises:
@@ -45,7 +45,7 @@ def refuse_missing_columns(model: EnsembleRegressor, there: Sequence[str]) -> No
         )
 
 
-def feature_names(model: EnsembleRegressor) -> list[str]:
+def feature_names(model: IntervalRegressor) -> list[str]:
     """Names of the columns that the model was trained on.
 
     Raises:
@@ -61,13 +61,13 @@ def feature_names(model: EnsembleRegressor) -> list[str]:
     return [str(name) for name in names]
 
 
-def _unused(model: EnsembleRegressor) -> Collection[str]:
+def _unused(model: IntervalRegressor) -> Collection[str]:
     """Columns of the training table that the networks do not see."""
     return () if model.encoder_ is None else model.encoder_.left_out
 
 
 def arrow_types(
-    model: EnsembleRegressor, source: TableFile, kept: Sequence[str] = ()
+    model: IntervalRegressor, source: TableFile, kept: Sequence[str] = ()
 ) -> "dict[str, pa.DataType]":
     """How columns of a file are to be read: in text, a category that looks like numbers is none.
 
@@ -84,14 +84,14 @@ def arrow_types(
     return {n: kind for n, kind in types.items() if n not in kept or kind == pa.string()}
 
 
-def predicted(model: EnsembleRegressor, table: "pa.Table", notes: Notes) -> Prediction:
+def predicted(model: IntervalRegressor, table: "pa.Table", notes: Notes) -> Prediction:
     """The prediction for a table's rows; warnings become notes."""
     with notes.of_warnings():
         return model.get_prediction(features_of(model, table))
 
 
 def prediction_blocks(
-    model: EnsembleRegressor,
+    model: IntervalRegressor,
     blocks: "Iterable[pa.Table]",
     *,
     confidence_level: float = 0.95,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confide.errors import NoSuchIntervalError
-from confide.estimators import EnsembleRegressor
+from confide.estimators import IntervalRegressor
 from confide.prediction import Prediction
 from confide.workflow.describe import described
 from confide.workflow.notes import Notes
@@ -24,7 +24,7 @@ MOST_ROWS = 100_000
 
 
 def page_inputs(
-    model: EnsembleRegressor,
+    model: IntervalRegressor,
     table: "pa.Table",
     *,
     file: str = "",
@@ -65,7 +65,7 @@ def page_inputs(
         confidence_level=confidence_level,
         row_numbers=numbers,
         n_calibration_rows=description.calibrated_on or None,
-        account=None if on_twins is None else on_twins.account,
+        summary=None if on_twins is None else on_twins.summary,
         advice=advice,
         levers=levers,
         warnings=[*description.warnings, *notes],
@@ -83,7 +83,7 @@ def _advice(
     return str(explanation), explanation.levers
 
 
-def _settings(model: EnsembleRegressor, file: str) -> dict[str, str]:
+def _settings(model: IntervalRegressor, file: str) -> dict[str, str]:
     description, table = described(model), model.training_table_
     # Without what was found on twins: that has a section of its own.
     said = () if table is None else table.notes

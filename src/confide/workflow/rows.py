@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float64, UInt64
 
-from confide.estimators import EnsembleRegressor
+from confide.estimators import IntervalRegressor
 from confide.fingerprints import fingerprints, groups, identities
 from confide.workflow.page.inputs import CALIBRATED, NEW, TRAINED
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def known_again(
-    model: EnsembleRegressor,
+    model: IntervalRegressor,
     features: "pa.Table",
     y: Float64[np.ndarray, " row"],
     *,
@@ -24,7 +24,7 @@ def known_again(
     return identities(fingerprints(encoded(model, features), y), copies=copies)
 
 
-def encoded(model: EnsembleRegressor, features: "pa.Table") -> Float64[np.ndarray, "row feature"]:
+def encoded(model: IntervalRegressor, features: "pa.Table") -> Float64[np.ndarray, "row feature"]:
     """A table's rows as the model sees them."""
     if model.encoder_ is None:
         raise TypeError("A model that was fitted to an array has no table to know rows again by.")
@@ -45,7 +45,7 @@ def set_aside(
 
 
 def status(
-    model: EnsembleRegressor, features: "pa.Table", y: Float64[np.ndarray, " row"]
+    model: IntervalRegressor, features: "pa.Table", y: Float64[np.ndarray, " row"]
 ) -> list[str]:
     """What the model has to do with each row: "trained on", "calibrated on" or "new".
 

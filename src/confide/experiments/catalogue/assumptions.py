@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from confide.document import Column, Figure, Part, Table, histograms
-from confide.estimators import EnsembleRegressor
+from confide.estimators import IntervalRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.experiment import Experiment, Findings
 from confide.experiments.options import Options
@@ -126,7 +126,7 @@ def _epochs(parameters: Mapping[str, Any]) -> int:
     return _estimator(parameters).member_epochs(1)
 
 
-def _estimator(parameters: Mapping[str, Any]) -> EnsembleRegressor:
+def _estimator(parameters: Mapping[str, Any]) -> IntervalRegressor:
     return paper_estimator("BootstrappedDeepEnsembleRegressor", **parameters)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from confide.document import Column, Table
-from confide.estimators import EnsembleRegressor
+from confide.estimators import IntervalRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.coverage import standard_error
 from confide.experiments.experiment import Experiment, Findings
@@ -132,7 +132,7 @@ def _epochs(parameters: Mapping[str, Any]) -> int:
     return _ensemble(parameters).member_epochs(1) + N_MEMBERS * int(parameters["max_epochs"])
 
 
-def _ensemble(parameters: Mapping[str, Any]) -> EnsembleRegressor:
+def _ensemble(parameters: Mapping[str, Any]) -> IntervalRegressor:
     return paper_estimator(
         "BootstrappedDeepEnsembleRegressor", **{"n_members": N_MEMBERS, **parameters}
     )

@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.base import clone
 
 from confide.coverage import KINDS, Answers, simulated_answers, work
-from confide.errors import HonestyWarning
-from confide.estimators import EnsembleRegressor
+from confide.errors import CalibrationWarning
+from confide.estimators import IntervalRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.coverage.study import as_frame
 from confide.experiments.honest.contenders import (
@@ -155,7 +155,7 @@ def _calibrated(
             truth = {ORACLE: twin.truth, SHIFTED: AUTO}.get(variant, variant)
             start = time.process_time()
             with warnings.catch_warnings():  # that no narrow interval is honest: it is judged here
-                warnings.simplefilter("ignore", HonestyWarning)
+                warnings.simplefilter("ignore", CalibrationWarning)
                 model.calibrate_confidence(
                     twin.X_train,
                     y,
@@ -190,21 +190,21 @@ def _calibrated(
     return kept.merge(pd.concat(calibrations, ignore_index=True), on=keys, how="left")
 
 
-def _told(model: EnsembleRegressor, prediction: Prediction) -> "pd.DataFrame":
+def _told(model: IntervalRegressor, prediction: Prediction) -> "pd.DataFrame":
     """What a calibration says of itself and of each row."""
     import pandas as pd
 
-    calibration, errors = model.confidence_calibration_, prediction.simulated
+    calibration, errors = model.confidence_calibration_, prediction.twin_errors
     if calibration is None or errors is None:
         raise ValueError("The model must be calibrated.")
     return pd.DataFrame(
         {
             "row": np.arange(len(prediction), dtype=np.int32),
-            "twins": "+".join(each.kind for each in calibration.account.resemblances),
+            "twins": "+".join(each.kind for each in calibration.summary.resemblances),
             "factor": errors.factor.astype(np.float32),
             "bias": errors.bias.astype(np.float32),
             "spread": errors.spread.astype(np.float32),
-            "biased_share": np.float32(calibration.account.biased),
+            "biased_share": np.float32(calibration.summary.biased),
         }
     )
 

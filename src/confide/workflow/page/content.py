@@ -10,7 +10,7 @@ from confide.document import Column, Document, Figure, Part, Section, Table
 from confide.prediction import KINDS, NOVEL
 from confide.workflow.accuracy import Score
 from confide.workflow.page import figures
-from confide.workflow.page.honesty import honesty
+from confide.workflow.page.calibration import honesty
 from confide.workflow.page.inputs import TRAINED, PageInputs
 from confide.workflow.page.judgement import (
     CURVE_LEVELS,

@@ -14,7 +14,7 @@ from confide.prediction import Prediction
 if TYPE_CHECKING:
     import pandas as pd
 
-    from confide.calibration import Account
+    from confide.calibration import CalibrationSummary
 
 TRAINED, CALIBRATED, NEW = "trained on", "calibrated on", "new"
 STATUSES = (TRAINED, CALIBRATED, NEW)
@@ -37,7 +37,7 @@ class PageInputs:
         row_numbers: for each row its number in the file, or None for 1, 2, 3 ...
         n_calibration_rows: how many rows the prediction intervals were calibrated on, if they were
             and it is known: their coverage varies with the choice of these rows too.
-        account: what the calibration of the confidence intervals on simulated twins found, or None
+        summary: what the calibration of the confidence intervals on simulated twins found, or None
             where they were not calibrated or it is not known.
         advice: what would shrink the uncertainty, in Markdown, or None.
         levers: what each lever would do, as `Explanation.levers`, or None.
@@ -54,7 +54,7 @@ class PageInputs:
     confidence_level: float = 0.95
     row_numbers: Int[np.ndarray, " row"] | None = None
     n_calibration_rows: int | None = None
-    account: "Account | None" = None
+    summary: "CalibrationSummary | None" = None
     advice: str | None = None
     levers: "pd.DataFrame | None" = None
     warnings: Sequence[str] = ()

@@ -68,7 +68,7 @@ class Rows:
     @property
     def confidence_is_calibrated(self) -> bool:
         """Whether the confidence intervals are calibrated, on simulated twins of the data."""
-        return self.inputs.prediction.simulated is not None
+        return self.inputs.prediction.twin_errors is not None
 
     @property
     def whose(self) -> str:

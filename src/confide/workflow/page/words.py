@@ -212,13 +212,13 @@ def _honesty(rows: Rows) -> Iterator[tuple[str, str]]:
 
 def widening_words(rows: Rows) -> str | None:
     """What calibration on twins did to the confidence intervals of these rows, if it was done."""
-    simulated, widening = rows.inputs.prediction.simulated, rows.widening
+    simulated, widening = rows.inputs.prediction.twin_errors, rows.widening
     if simulated is None or widening is None:
         return None
     middle = number(float(np.nanmedian(widening)), ".2g")
     low, high = (number(float(v), ".2g") for v in np.nanquantile(widening, [0.05, 0.95]))
-    account = rows.inputs.account
-    advice = "" if account is None else f" Verdict: {account.advice.lower()}."
+    summary = rows.inputs.summary
+    advice = "" if summary is None else f" Verdict: {summary.advice.lower()}."
     return (
         f"They are calibrated on {simulated.n_simulations} simulated twins of the training data, "
         f"which makes them {middle} times as wide as before in the typical row, and {low} to "

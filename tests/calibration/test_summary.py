@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from confide.calibration import Account, Resemblance
-from confide.calibration.account import AVOID, CARE, USE
+from confide.calibration import CalibrationSummary, Resemblance
+from confide.calibration.summary import AVOID, CARE, USE
 from confide.simulate import Candidate
 
 
@@ -26,7 +26,7 @@ def test_resemblance_compares_residuals():
 
 
 def account(biased=0.0, ratio=1.0, p_value=0.5):
-    return Account(
+    return CalibrationSummary(
         (Candidate("smooth", 1.0, 0.0, kept=True),),
         (Resemblance("smooth", 20, ratio, 0.1, p_value),),
         100,
@@ -52,7 +52,7 @@ def test_warnings_of_an_account(doubt, words):
     found = account(**doubt).warnings
     assert len(found) == (words is not None)
     assert words is None or re.search(words, found[0])
-    assert Account.from_json(account(**doubt).to_json()) == account(**doubt)
+    assert CalibrationSummary.from_json(account(**doubt).to_json()) == account(**doubt)
 
 
 def test_an_account_in_words():
@@ -119,4 +119,4 @@ def test_one_twin_unlike_the_data_is_enough_for_a_verdict_against():
 
 
 def test_without_twins_nothing_speaks_for_them():
-    assert Account.empty().verdict.startswith(f"{AVOID}: nothing is known")
+    assert CalibrationSummary.empty().verdict.startswith(f"{AVOID}: nothing is known")

@@ -7,13 +7,13 @@ import numpy as np
 
 from confide.calibration import BEYOND_CHANCE, SYSTEMATIC, UNLIKE
 from confide.document import Column, Figure, Part, Table
-from confide.workflow.page import honesty_figures as figures
+from confide.workflow.page import calibration_figures as figures
 from confide.workflow.page.rows import ROWS, Rows
 from confide.workflow.page.text import level_text, literal, percent
 from confide.workflow.page.words import narrower_words, warning_item
 
 if TYPE_CHECKING:
-    from confide.calibration import Account
+    from confide.calibration import CalibrationSummary
 
 IDEA = (
     "Networks err systematically where the true function is rough, and nothing in one fit shows "
@@ -26,17 +26,17 @@ IDEA = (
 
 def honesty(rows: Rows) -> Iterator[Part]:
     """The section on confidence intervals that were calibrated on simulated twins."""
-    account = rows.inputs.account
-    if account is not None:
-        advice, reasons = account.verdict.split(":", 1)
+    summary = rows.inputs.summary
+    if summary is not None:
+        advice, reasons = summary.verdict.split(":", 1)
         yield f"**{advice}:** {literal(reasons, 4000)}"
-    if warnings := list(_warnings(rows, account)):
+    if warnings := list(_warnings(rows, summary)):
         yield "\n".join(map(warning_item, warnings))
     yield IDEA
-    if account is not None:
-        yield _twins(account)
-    yield _widening(rows, account)
-    yield _how_sure(rows, account)
+    if summary is not None:
+        yield _twins(summary)
+    yield _widening(rows, summary)
+    yield _how_sure(rows, summary)
     caption = (
         f"How many times as wide as before calibration each {level_text(rows.inputs.level)} "
         "confidence interval became, with bars of one standard error: so many simulations tell it "
@@ -51,17 +51,17 @@ def honesty(rows: Rows) -> Iterator[Part]:
         yield Figure("widening-by-feature", caption, figures.widening_by_feature(rows), ROWS)
 
 
-def _warnings(rows: Rows, account: "Account | None") -> Iterator[str]:
+def _warnings(rows: Rows, summary: "CalibrationSummary | None") -> Iterator[str]:
     """What to beware of, in Markdown."""
-    if account is not None:
-        yield from (literal(text, 1000) for text in account.warnings)
+    if summary is not None:
+        yield from (literal(text, 1000) for text in summary.warnings)
     if (narrower := narrower_words(rows)) is not None:
         yield narrower
 
 
-def _twins(account: "Account") -> Table:
+def _twins(summary: "CalibrationSummary") -> Table:
     """Which functions data were simulated from, and how well they resemble the data."""
-    frame = account.to_frame()
+    frame = summary.to_frame()
     for column in ("rmse", "behind", "kept", "n_simulations", "ratio", "p_value"):
         if column not in frame:  # a truth that was given has not been chosen
             frame[column] = np.nan
@@ -103,10 +103,10 @@ def _twins(account: "Account") -> Table:
     return Table("twins", caption, frame, columns)
 
 
-def _widening(rows: Rows, account: "Account | None") -> Table:
+def _widening(rows: Rows, summary: "CalibrationSummary | None") -> Table:
     import pandas as pd
 
-    found = [] if account is None else _of_training(account)
+    found = [] if summary is None else _of_training(summary)
     widening, level = rows.widening, rows.inputs.level
     assert widening is not None  # noqa: S101
     quantiles = np.nanquantile(widening, [0.05, 0.5, 0.95])
@@ -123,17 +123,17 @@ def _widening(rows: Rows, account: "Account | None") -> Table:
     return Table("widening", caption, pd.DataFrame(found, columns=names), columns)
 
 
-def _of_training(account: "Account") -> list[tuple[object, ...]]:
-    which = f"{account.n_rows:,} trained on"
-    return [(which, level_text(level), *of_rows) for level, of_rows in account.widening.items()]
+def _of_training(summary: "CalibrationSummary") -> list[tuple[object, ...]]:
+    which = f"{summary.n_rows:,} trained on"
+    return [(which, level_text(level), *of_rows) for level, of_rows in summary.widening.items()]
 
 
-def _how_sure(rows: Rows, account: "Account | None") -> str:
-    simulated = rows.inputs.prediction.simulated
+def _how_sure(rows: Rows, summary: "CalibrationSummary | None") -> str:
+    simulated = rows.inputs.prediction.twin_errors
     assert simulated is not None  # noqa: S101
     biased = f"{percent(float(simulated.is_biased.mean()))} of the rows of this page"
-    if account is not None:
-        biased += f" ({percent(account.biased)} of {account.n_rows:,} trained on)"
+    if summary is not None:
+        biased += f" ({percent(summary.biased)} of {summary.n_rows:,} trained on)"
     return (
         f"At {biased} {SYSTEMATIC} From {simulated.n_simulations} simulations the width in a "
         f"typical row is known to about ± {percent(float(np.median(simulated.factor_error)))}."

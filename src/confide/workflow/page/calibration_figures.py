@@ -52,7 +52,7 @@ def widening_by_feature(rows: Rows) -> "alt.TopLevelMixin":
 
 def _frame(rows: Rows) -> "pd.DataFrame":
     """The drawn rows that have a factor; the others had no width before."""
-    simulated, widening = rows.inputs.prediction.simulated, rows.widening
+    simulated, widening = rows.inputs.prediction.twin_errors, rows.widening
     assert simulated is not None  # noqa: S101
     assert widening is not None  # noqa: S101
     drawn = rows.drawn

@@ -18,7 +18,7 @@ from confide.plot.prediction import (
     within_the_picture,
 )
 from confide.prediction import Prediction
-from confide.uncertainty import SimulatedErrors
+from confide.uncertainty import TwinErrors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ CALIBRATED, EDGE, OWN = "#F6CF80", "#E69F00", COLOURS["confidence"]
 BIASED = COLOURS["observed"]
 
 
-def plot_honesty(
+def plot_confidence_calibration(
     prediction: Prediction,
     x: ArrayLike | None = None,
     *,
@@ -133,19 +133,19 @@ def widening_of(prediction: Prediction, confidence_level: float) -> Float64[np.n
         return np.divide(*widths)[:, 0]
 
 
-def before_calibration(prediction: Prediction) -> tuple[Prediction, SimulatedErrors]:
+def before_calibration(prediction: Prediction) -> tuple[Prediction, TwinErrors]:
     """The method's own prediction, and what the simulations say of its rows.
 
     Raises:
         ValueError: the confidence intervals were not calibrated.
     """
-    if prediction.uncalibrated is None or prediction.simulated is None:
+    if prediction.uncalibrated is None or prediction.twin_errors is None:
         raise ValueError(
             "The picture needs confidence intervals that were calibrated on simulated twins, and "
             "these are the method's own. Call `calibrate_confidence(X, y)` with the rows of `fit`, "
             "and predict again."
         )
-    return prediction.uncalibrated, prediction.simulated
+    return prediction.uncalibrated, prediction.twin_errors
 
 
 def _curve(

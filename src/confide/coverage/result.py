@@ -125,7 +125,7 @@ class WorstStretch:
 
 
 @dataclass(frozen=True)
-class CoverageReport:
+class CoverageCheck:
     """How often intervals cover on simulated data.
 
     Attributes:

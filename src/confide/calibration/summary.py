@@ -95,7 +95,7 @@ class Resemblance:
 
 
 @dataclass(frozen=True)
-class Account:
+class CalibrationSummary:
     """What there is to know about a calibration, measured at training rows.
 
     Attributes:
@@ -117,7 +117,7 @@ class Account:
     biased: float
 
     @classmethod
-    def empty(cls) -> "Account":
+    def empty(cls) -> "CalibrationSummary":
         """Of a calibration that has not been looked at yet."""
         return cls((), (), 0, {}, 0.0, 0.0)
 
@@ -127,9 +127,9 @@ class Account:
         prediction: Prediction,
         candidates: Sequence[Candidate],
         resemblances: Sequence[Resemblance],
-    ) -> "Account":
+    ) -> "CalibrationSummary":
         """From a calibrated prediction at training rows."""
-        own, errors = prediction.uncalibrated, prediction.simulated
+        own, errors = prediction.uncalibrated, prediction.twin_errors
         assert own is not None, "it is calibrated"  # noqa: S101
         assert errors is not None, "on simulated data"  # noqa: S101
         widening = {}
@@ -242,7 +242,7 @@ class Account:
         return said
 
     @classmethod
-    def from_json(cls, said: Any) -> "Account":
+    def from_json(cls, said: Any) -> "CalibrationSummary":
         """From plain values."""
         return cls(
             candidates=tuple(Candidate(**each) for each in said["candidates"]),
