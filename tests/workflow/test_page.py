@@ -21,8 +21,9 @@ from confide.metrics import crps_of_normal_mixture
 from confide.simulate import Candidate
 from confide.uncertainty import LevelLaw, PivotLaw, TPlusNormalLaw, TwinErrors
 from confide.workflow.page import judgement as page_judgement
-from confide.workflow.page.content import PageInputs, page_document
+from confide.workflow.page.content import page_document
 from confide.workflow.page.features import read_feature, strips, telling_features
+from confide.workflow.page.inputs import PageInputs
 from confide.workflow.page.rows import MOST_DRAWN
 from confide.workflow.page.text import literal
 
@@ -308,7 +309,10 @@ def test_calibrated_intervals_are_judged_on_new_rows_alone():
     # The calibration rows were drawn by chance too.
     errors = np.sqrt(0.95 * 0.05 * np.array([1 / 2 + 1 / 12, 1 / 3]))
     assert rows["standard_error"].to_numpy() == pytest.approx(errors, rel=1e-12)
-    assert "The calibrated 95 % prediction intervals held 100 % of the observed values (2 of 2)" in document.summary
+    assert (
+        "The calibrated 95 % prediction intervals held 100 % of the observed values (2 of 2)"
+        in document.summary
+    )
     assert "Before calibration they held 67 % of the observed values (2 of 3)" in document.summary
     kinds = {row["category"] for row in curve(document)}
     assert kinds == {"calibrated", "before calibration"}
@@ -454,8 +458,8 @@ def test_the_section_on_calibration_tells_twins_widths_and_bias():
     assert "From 20 simulations the width in a typical row is known to about ± 10 %." in words
     assert (
         "calibrated on 20 simulated twins of the training data. This made them 2.5 times as wide "
-        "as before in the typical row, and 0.81 to 4.3 times as wide in nine rows of ten. They are "
-        "as honest as the twins are like the true function. Verdict: use them."
+        "as before in the typical row, and 0.81 to 4.3 times as wide in nine rows of ten. They "
+        "cover as often as they say if the twins are like the true function. Verdict: use them."
     ) in document.summary
     drawn = drawn_rows(specifications(document)["widening"])
     assert [row["times"] for row in drawn] == [0.6, 2.0, 3.0, 4.5]
@@ -480,7 +484,7 @@ def test_the_section_on_calibration_begins_with_its_verdict_and_warnings(biased)
     assert verdict.startswith(f"**{summary.advice}:** ")
     assert literal(summary.verdict.split(":", 1)[1], 4000) in verdict
     assert idea.startswith("Models err systematically where")
-    # Those of the calibration come first, then that the two kinds of intervals contradict each other.
+    # Those of the calibration come first, then that the two kinds of intervals disagree.
     lines = warnings.splitlines()
     assert all(line.startswith("- **Warning.** ") for line in lines)
     assert len(lines) == 1 + len(summary.warnings) == (2 if biased > 0.1 else 1)
@@ -586,10 +590,16 @@ def held_at(shares):
 @pytest.mark.parametrize(
     ("shares", "words"),
     [
-        ((0.5, 0.8, 0.9, 0.95), "(380 of 400); 92.8 to 97.2 % would be expected. So they are right, within chance. "),
+        (
+            (0.5, 0.8, 0.9, 0.95),
+            "(380 of 400); 92.8 to 97.2 % would be expected. So they are right, within chance. ",
+        ),
         # Two errors of 400 rows are 5 % at 50 %, 4 % at 80 %, 3 % at 90 % and 2.2 % at 95 %.
         ((0.6, 0.85, 0.9, 0.95), "within chance, but at 50 and 80 % they are wider than needed. "),
-        ((0.6, 0.8, 0.9, 0.95), "(380 of 400); 92.8 to 97.2 % would be expected. So they are right, within chance. "),
+        (
+            (0.6, 0.8, 0.9, 0.95),
+            "(380 of 400); 92.8 to 97.2 % would be expected. So they are right, within chance. ",
+        ),
         ((0.4, 0.7, 0.8, 0.95), "within chance, but at 50, 80 and 90 % they are too narrow. "),
         ((0.6, 0.85, 0.94, 0.98), "So they are wider than needed. "),
         ((0.6, 0.85, 0.9, 0.9), "too narrow, but at 50 and 80 % they are wider than needed. "),
@@ -799,7 +809,10 @@ def test_odd_pages_say_so():
     assert "for 1 row: 2.000. Its 95 % prediction interval" in said["one row"]
     assert "for 5 rows: 2.000 in all of them." in said["all alike"]
     assert "3 of 3 rows are unlike the training data" in said["all novel"]
-    assert "The 90 % prediction intervals held 67 % of the observed values (2 of 3)" in said["one level"]
+    assert (
+        "The 90 % prediction intervals held 67 % of the observed values (2 of 3)"
+        in said["one level"]
+    )
     assert "does not split its uncertainty" in said["one level"]
     assert "This model has no confidence interval" in said["no confidence"]
     assert "How far these rows are was not asked for" in said["one row"]

@@ -1,15 +1,14 @@
 """Diagnostics: what a prediction's uncertainty is made of, and where not to trust it.
 
-`explanation.py` puts the split into words (`sources.py` has the sources and their shares,
-`levers.py` what more members and more rows would do); `novelty.py` finds rows unlike the training
-data; `overfitting.py` tells whether members follow the noise.
+`explanation.py` puts the split into words (`levers.py` has its numbers: shares, and what more
+members and more rows would do); `novelty.py` finds rows unlike the training data; `overfitting.py`
+tells whether members follow the noise.
 """
 
-from confide.diagnostics.explanation import Explanation
-from confide.diagnostics.levers import Decay, Lever, checked_decay
+from confide.diagnostics.explanation import SOURCES, WORDS, Explanation, largest_words
+from confide.diagnostics.levers import Decay, Lever, checked_decay, mean_shares, shares
 from confide.diagnostics.novelty import Novelty
 from confide.diagnostics.overfitting import LARGEST_RATIO, OverfittingCheck, overfitting_check
-from confide.diagnostics.sources import SOURCES, WORDS, largest_words, mean_shares, shares
 
 __all__ = [
     "LARGEST_RATIO",

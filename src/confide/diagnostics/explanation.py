@@ -3,30 +3,78 @@
 import functools
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from confide.diagnostics.levers import MEASURED, Decay, Forecast, Lever, epistemic
-from confide.diagnostics.sources import WORDS, Sources, largest_words, mean_shares, shares
+from confide.diagnostics.levers import (
+    MEASURED,
+    Decay,
+    Forecast,
+    Lever,
+    Sources,
+    epistemic,
+    mean_shares,
+    shares,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Of the largest source: the lever that shows what to expect, and the sentence about it.
+
+class Source(NamedTuple):
+    """A source of uncertainty in words.
+
+    Attributes:
+        name: in two or three words.
+        meaning: what is behind it.
+        advice: what would shrink it, after "Most of it is".
+    """
+
+    name: str
+    meaning: str
+    advice: str
+
+
+# A model that has not learnt all that the features tell counts the rest as noise.
+SOURCES = {
+    "aleatoric": Source(
+        "noise",
+        "scatter of the target that these features do not explain, or that the model has not "
+        "learnt",
+        "noise, or what the model has not learnt. More members do not shrink it. More rows shrink "
+        "only what can still be learnt. Features that explain more of the target would shrink it.",
+    ),
+    "classical": Source(
+        "finite data",
+        "another sample of the same kind of data would have given another model",
+        "finite data, which more training rows would shrink.",
+    ),
+    "optimisation": Source(
+        "random training",
+        "training again with other random numbers would have given another model",
+        "random training, which more members would shrink. They cost computing time only.",
+    ),
+    "epistemic": Source(
+        "finite data with random training",
+        "finite data and random training, which this method does not separate",
+        "finite data with random training, which this method does not separate. More training rows "
+        "would shrink it.",
+    ),
+}
+# Eq. (1) has no division by the number of members.
+SPREAD = (
+    "random training. More members do not shrink it: this method counts the whole spread of its "
+    "members, however many there are."
+)
+WORDS = {key: source.name for key, source in SOURCES.items()}
+# The lever that shows what to expect of the largest source, and the sentence about it.
+LEVERS = {"aleatoric": "floor", "classical": "rows", "optimisation": "members"}
 FORECASTS = {
-    "aleatoric": (
-        "floor",
-        "Were the true function known, {intervals} would still have {width} of their width.",
-    ),
-    "classical": (
-        "rows",
-        "With twice as many rows, {intervals} would have about {width} of their width.",
-    ),
-    "optimisation": (
-        "members",
-        "With twice as many, {intervals} would have {width} of their width.",
-    ),
+    "floor": "If it is noise alone, {intervals} would keep {width} of their width even with the "
+    "true function known exactly.",
+    "rows": "With twice as many rows, {intervals} would have about {width} of their width.",
+    "members": "With twice as many, {intervals} would have {width} of their width.",
 }
 NO_FORECAST = (
     "The true function: this method does not estimate how much finite data add to the variance of "
@@ -132,12 +180,12 @@ class Explanation:
             f"A new observation: its variance around the prediction comes from {_listed(shares)}. "
             f"{largest_words(shares)}"
         )
-        largest = max(shares, key=lambda name: shares[name])
-        if largest not in FORECASTS or (largest == "optimisation" and "classical" not in shares):
-            return text
-        lever, forecast = FORECASTS[largest]
+        lever = LEVERS.get(max(shares, key=lambda name: shares[name]))
+        if lever is None or (lever == "members" and "classical" not in shares):
+            return text  # not told apart, or a spread that more members do not shrink
         width = _percent(self._first(lever).prediction_width)
-        return f"{text} {forecast.format(intervals=self._intervals('prediction'), width=width)}"
+        intervals = self._intervals("prediction")
+        return f"{text} {FORECASTS[lever].format(intervals=intervals, width=width)}"
 
     def _of_function(self) -> str:
         intervals = self._intervals("confidence")
@@ -168,10 +216,18 @@ class Explanation:
         return f"Rows differ: noise makes up {low} to {high} of the variance in nine rows of ten."
 
 
+def largest_words(mean_shares: Mapping[str, float]) -> str:
+    """Which source is the largest and what would shrink it, in words."""
+    largest = max(mean_shares, key=lambda name: mean_shares[name])
+    most = "Most of it" if mean_shares[largest] > 0.5 else "The largest part"
+    is_spread = largest == "optimisation" and "classical" not in mean_shares
+    return f"{most} is {SPREAD if is_spread else SOURCES[largest].advice}"
+
+
 def _listed(shares: Mapping[str, float]) -> str:
     """Shares in words, the largest first."""
     *most, last = (
-        f"{WORDS[name]} ({_percent(share)})"
+        f"{SOURCES[name].name} ({_percent(share)})"
         for name, share in sorted(shares.items(), key=lambda item: -item[1])
     )
     return f"{', '.join(most)} and {last}" if most else last

@@ -1,17 +1,20 @@
-"""What more members, more rows or better features would do to the widths of both intervals."""
+"""Shares of the sources of uncertainty, and what more members, rows or features would do."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from jaxtyping import Float64
 from scipy import stats
 
-from confide.diagnostics.sources import Row, Sources, mean, over
 from confide.errors import is_number
 from confide.uncertainty import TPlusNormalLaw
+
+Row = Float64[np.ndarray, " row"]
+Sources: TypeAlias = Mapping[str, Row]
+"""For each source, its part of the total variance of each row."""
 
 MORE_MEMBERS = (2, 4, np.inf)
 MORE_ROWS = (2, 4)
@@ -167,3 +170,30 @@ class Forecast:
 def epistemic(sources: Sources) -> dict[str, Row]:
     """The sources of the prediction's own variance: all but the noise."""
     return {name: part for name, part in sources.items() if name != "aleatoric"}
+
+
+def shares(sources: Sources) -> dict[str, Row]:
+    """The share of each source in each row's sum; not a number where there is no variance.
+
+    Example:
+        >>> shares({"aleatoric": np.array([1.0, 0.0]), "classical": np.array([3.0, 0.0])})
+        {'aleatoric': array([0.25,  nan]), 'classical': array([0.75,  nan])}
+    """
+    total = np.sum(list(sources.values()), axis=0)
+    return {name: over(part, total) for name, part in sources.items()}
+
+
+def mean_shares(sources: Sources) -> dict[str, float]:
+    """The mean of the rows' shares: of sums, a row with a huge variance would be all one sees."""
+    return {name: mean(share) for name, share in shares(sources).items()}
+
+
+def over(part: Row, whole: Row) -> Row:
+    """Their quotient; not a number where there is no whole."""
+    return np.divide(part, whole, out=np.full_like(whole, np.nan), where=whole > 0)
+
+
+def mean(values: Row) -> float:
+    """The mean of those that are numbers."""
+    numbers = values[~np.isnan(values)]
+    return float(numbers.mean()) if len(numbers) else np.nan

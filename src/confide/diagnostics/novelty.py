@@ -85,23 +85,22 @@ class Novelty:
         self, X: Float[np.ndarray, "row feature"], standardiser: Standardiser
     ) -> Float64[np.ndarray, " row"]:
         """For each row the p-value of its being like the training data."""
-        blocks = [self._of_block(inputs) for inputs in standardiser.input_blocks(X)]
-        return np.concatenate([np.zeros(0), *blocks])
-
-    def _of_block(self, inputs: Float32[np.ndarray, "row feature"]) -> Float64[np.ndarray, " row"]:
         from sklearn.metrics import pairwise_distances_argmin
 
-        with np.errstate(over="ignore"):
-            weighted = np.clip(inputs * self.weights, -FARTHEST, FARTHEST)
         reference = self.reference * self.weights
-        # Searched in fast but rough arithmetic, then measured: equal rows are exactly 0 apart.
-        nearest = reference[pairwise_distances_argmin(weighted, reference)]
-        distance = _distance(weighted, nearest)
         n, farthest = len(self.sorted_distances), self.sorted_distances[-1]
-        at_least = n - np.searchsorted(self.sorted_distances, distance, side="left")
-        beyond = (distance > farthest) & (farthest > 0)
-        tail = np.divide(farthest, distance, out=np.ones(len(distance)), where=beyond)
-        return (tail + at_least) / (n + 1)
+        blocks = [np.zeros(0)]
+        for inputs in standardiser.input_blocks(X):
+            with np.errstate(over="ignore"):
+                weighted = np.clip(inputs * self.weights, -FARTHEST, FARTHEST)
+            # Searched in fast but rough arithmetic, then measured: equal rows are exactly 0 apart.
+            nearest = reference[pairwise_distances_argmin(weighted, reference)]
+            distance = _distance(weighted, nearest)
+            at_least = n - np.searchsorted(self.sorted_distances, distance, side="left")
+            beyond = (distance > farthest) & (farthest > 0)
+            tail = np.divide(farthest, distance, out=np.ones(len(distance)), where=beyond)
+            blocks.append((tail + at_least) / (n + 1))
+        return np.concatenate(blocks)
 
     def to_file(self) -> tuple[dict[str, Any], Arrays]:
         """Its JSON and its arrays."""

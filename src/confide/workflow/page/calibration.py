@@ -19,33 +19,24 @@ IDEA = (
     "Models err systematically where the true function is rough, and a single fit does not show "
     "it. So the whole fit was repeated on simulated twins of the training data, whose true "
     "function is known. Each row's confidence interval is now as wide as it had to be there. The "
-    "intervals are as honest as the twins are like the true function: no simulation can show how "
-    "the two differ."
+    "intervals are honest, so they cover as often as they say, if the twins are like the true "
+    "function. No simulation can show whether they are."
+)
+RATIO = (
+    "size of the model's residuals on the twin over that on your data: 1 is alike, "
+    f"{1 / UNLIKE:.2g} to {UNLIKE:g} is close"
+)
+P_VALUE = (
+    "how often chance alone makes residuals as different as this: below "
+    f"{BEYOND_CHANCE:g} it is not put down to chance"
 )
 TWIN_COLUMNS = (
     Column("kind", "twin"),
     Column("rmse", "held-out RMSE", ".4g", help="typical error on held-out rows"),
-    Column(
-        "behind",
-        "behind the best",
-        ".2g",
-        help="how much worse than the best, in standard errors: up to 1 may be chance",
-    ),
+    Column("behind", "behind the best", ".2g", help="in standard errors: up to 1 may be chance"),
     Column("used", help="data were simulated from those at most 1 behind the best"),
-    Column(
-        "ratio",
-        "residuals, times the data's",
-        ".2g",
-        help="size of the model's residuals on the twin over that on your data: 1 is alike, "
-        f"{1 / UNLIKE:.2g} to {UNLIKE:g} is close",
-    ),
-    Column(
-        "p_value",
-        "p-value",
-        ".2g",
-        help="how often chance alone makes residuals as different as this: below "
-        f"{BEYOND_CHANCE:g} it is not put down to chance",
-    ),
+    Column("ratio", "residuals, times the data's", ".2g", help=RATIO),
+    Column("p_value", "p-value", ".2g", help=P_VALUE),
 )
 WIDENING_COLUMNS = (
     Column("rows", "rows"),
@@ -80,7 +71,7 @@ def calibration_parts(rows: Rows) -> Iterator[Part]:
     yield Figure("widening", caption, figures.sorted_widening(rows), ROWS)
     if rows.widening_features:
         caption = (
-            "The same by the features that it depends on most: where confidence intervals were too "
+            "The same by the features most related to it: where confidence intervals were too "
             "narrow before. Drag sideways to brush rows."
         )
         yield Figure("widening-by-feature", caption, figures.widening_by_feature(rows), ROWS)
@@ -88,10 +79,9 @@ def calibration_parts(rows: Rows) -> Iterator[Part]:
 
 def _twins(calibration: "CalibrationSummary") -> Table:
     """Which functions data were simulated from, and how well they resemble the data."""
-    frame = calibration.to_frame()
-    for column in ("rmse", "behind", "kept", "n_simulations", "ratio", "p_value"):
-        if column not in frame:  # a truth that was given has not been chosen
-            frame[column] = np.nan
+    # A truth that was given has not been chosen: some of these are missing then.
+    names = ["kind", "rmse", "behind", "n_simulations", "ratio", "p_value"]
+    frame = calibration.to_frame().reindex(columns=names)
     frame["kind"] = [kind.replace("_", " ") for kind in frame["kind"]]
     frame["used"] = [
         "no" if np.isnan(n) else f"{n:.0f} simulations" for n in frame["n_simulations"]

@@ -9,33 +9,14 @@ from confide.diagnostics import SOURCES
 from confide.document import Column, Document, Figure, Part, Section, Table
 from confide.prediction import KINDS, NOVEL
 from confide.workflow.accuracy import Score
-from confide.workflow.page import figures
+from confide.workflow.page import figures, judgement, words
 from confide.workflow.page.calibration import calibration_parts
 from confide.workflow.page.inputs import TRAINED, PageInputs
-from confide.workflow.page.judgement import (
-    CURVE_LEVELS,
-    ONLY,
-    TABLE_LEVELS,
-    accuracy,
-    coverage_frame,
-    only_calibrated_on,
-    why_not,
-)
 from confide.workflow.page.rows import MOST_DRAWN, ROWS, Rows
 from confide.workflow.page.text import level_text, plain, rows_text
-from confide.workflow.page.words import (
-    ALL_CALIBRATED_ON,
-    accuracy_words,
-    not_seen_words,
-    novelty_words,
-    source_words,
-    summary,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["PageInputs", "page_document"]
 
 # Rows of the tables of riskiest and of novel rows, where a file has more than are drawn.
 MOST_LISTED = 100
@@ -48,7 +29,7 @@ ABOUT_INTERVALS = (
 ABOUT_NOVELTY = (
     "A model predicts any row, even one that is unlike everything it has learned from. Its "
     "intervals are guesses there. A row's p-value is the share of rows like the training data that "
-    "would be at least as far from it. A small p-value means that the row is novel."
+    "would lie at least as far out. A small p-value means that the row is novel."
 )
 ABOUT_CURVE = (
     "How often prediction intervals of each level held the observed value. Bars are 95 % "
@@ -60,10 +41,10 @@ ABOUT_CURVE = (
 
 def page_document(inputs: PageInputs) -> Document:
     """The page: a summary in words, then what it rests on; `render_page` makes HTML of it."""
-    rows = Rows.of(inputs)
-    scores = accuracy(inputs) if why_not(inputs) is None else []
-    coverage = coverage_frame(inputs, sorted({*TABLE_LEVELS, inputs.level}))
-    curve = coverage_frame(inputs, CURVE_LEVELS)
+    rows = Rows(inputs)
+    scores = judgement.accuracy(inputs) if judgement.why_not(inputs) is None else []
+    coverage = judgement.coverage_frame(inputs, sorted({*judgement.TABLE_LEVELS, inputs.level}))
+    curve = judgement.coverage_frame(inputs, judgement.CURVE_LEVELS)
     sections = [Section("Accuracy and coverage", list(_judgement(rows, scores, coverage)))]
     if len(set(curve["level"])) > 1:
         figure = Figure("calibration", ABOUT_CURVE, figures.calibration(curve))
@@ -79,14 +60,14 @@ def page_document(inputs: PageInputs) -> Document:
     ]
     title = f"Predictions of {plain(inputs.title, 160)}"
     settings = {plain(name, 80): plain(value, 2000) for name, value in inputs.settings.items()}
-    return Document(title, summary(rows, scores, coverage), sections, settings)
+    return Document(title, words.summary(rows, scores, coverage), sections, settings)
 
 
 def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Iterator[Part]:
     import pandas as pd
 
     if not scores:
-        yield accuracy_words(rows, scores)
+        yield words.accuracy_words(rows, scores)
         return
     columns = [
         Column("score"),
@@ -107,7 +88,7 @@ def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Ite
             Column("mean_width", "mean width", rows.number_format),
             Column("rows", "rows", ","),
         ]
-        if set(coverage["intervals"]) != {ONLY}:
+        if set(coverage["intervals"]) != {judgement.ONLY}:
             columns.insert(1, Column("intervals", "which"))
         caption = (
             "How often prediction intervals held the observed value, on rows that the model was "
@@ -116,9 +97,9 @@ def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Ite
         )
         nominal = [level_text(level) for level in coverage["level"]]
         yield Table("coverage", caption, coverage.assign(nominal=nominal), columns)
-    if only_calibrated_on(rows.inputs):
-        yield ALL_CALIBRATED_ON
-    yield not_seen_words(rows)
+    if judgement.only_calibrated_on(rows.inputs):
+        yield words.ALL_CALIBRATED_ON
+    yield words.not_seen_words(rows)
 
 
 def _predictions(rows: Rows) -> Iterator[Part]:
@@ -140,10 +121,10 @@ def _predictions(rows: Rows) -> Iterator[Part]:
     if rows.features:
         n = len(rows.features)
         caption = (
-            f"The same by {'the feature' if n == 1 else f'the {n} features'} that predictions or "
-            "the widths of prediction intervals depend on most. A row without a value has no mark "
-            f"there. Categories are strips.{BRUSH} Brushes in several panels leave the rows that "
-            "are in all of them."
+            f"The same by {'the feature' if n == 1 else f'the {n} features'} most related to the "
+            "predictions or to the widths of prediction intervals. A row without a value has no "
+            f"mark there. Categories are strips.{BRUSH} Brushes in several panels leave the rows "
+            "that are in all of them."
         )
         yield Figure("by-feature", caption, figures.predictions_by_feature(rows), ROWS)
 
@@ -152,7 +133,7 @@ def _split(rows: Rows) -> Iterator[Part]:
     import pandas as pd
 
     if len(rows.mean_shares) < 2:
-        yield source_words(rows)
+        yield words.source_words(rows)
     else:
         lines = [
             (
@@ -219,7 +200,7 @@ def _novelty(rows: Rows) -> Iterator[Part]:
     inputs = rows.inputs
     novelty = inputs.prediction.novelty
     if novelty is None:
-        yield novelty_words(rows)
+        yield words.novelty_words(rows)
         return
     yield ABOUT_NOVELTY
     unseen = ~inputs.has_status(TRAINED)
@@ -228,7 +209,7 @@ def _novelty(rows: Rows) -> Iterator[Part]:
     which = "rows that the model was not trained on" if some_are_unseen else "rows"
     caption = (
         f"P-values of the {len(p_values):,} {which}. Rows like the training data fall evenly into "
-        "all bars, as the dashed line shows. Many rows in the first bar are unlike it."
+        "all bars, as the dashed line shows. If the first bar is high, many rows are unlike it."
     )
     if not some_are_unseen:
         caption += " The model was trained on all of these, so they look more alike than new ones."

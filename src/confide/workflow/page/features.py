@@ -14,10 +14,8 @@ from confide.workflow.page.text import plain
 if TYPE_CHECKING:
     import pandas as pd
 
-# Groups of a feature when its bond with the prediction is measured.
+# Categories with a strip of their own, and ranges of a number; the rest share one.
 MOST_GROUPS = 8
-# Categories with a strip of their own; the rest share one.
-MOST_CATEGORIES = 8
 # Rows that the choice of features looks at.
 MOST_ROWS = 2000
 OTHERS, MISSING = "(others)", "(missing)"
@@ -30,7 +28,7 @@ class Feature:
     Attributes:
         name: as readers see it.
         kind: what its values are.
-        column: floats for numbers, moments in UTC for dates, texts for categories; holes are NaN.
+        column: floats for numbers, moments in UTC for dates, texts for categories; or NaN.
     """
 
     name: str
@@ -38,7 +36,7 @@ class Feature:
     column: "pd.Series[Any]"
 
     def texts(self) -> list[str | None]:
-        """For each row what its value is called; None for a hole."""
+        """Each row's value as text; None where it is missing."""
         if self.kind == "number":
             return [None if math.isnan(v) else f"{v:.6g}" for v in self.column]
         if self.kind == "date":
@@ -87,11 +85,11 @@ def read_feature(name: object, column: "pd.Series[Any]") -> Feature:
 def telling_features(
     frame: "pd.DataFrame", *answers: Float64[np.ndarray, " row"], most: int
 ) -> list[Feature]:
-    """The features that go most with the ranks of some answer, the strongest first.
+    """The features most related to the ranks of some answer, the strongest first.
 
     A feature's strength is the share of variance of an answer's ranks that lies between its groups
-    (the adjusted correlation ratio): ranges of a number or a date, categories, and the holes. It
-    sees bonds of any form, and many groups alone do not make a feature strong.
+    (the adjusted correlation ratio): ranges of a number or a date, categories, and missing values.
+    It sees relations of any form, and many groups alone do not make a feature strong.
     """
     from scipy.stats import rankdata
 
@@ -108,8 +106,8 @@ def telling_features(
 def strips(feature: Feature) -> tuple[Int[np.ndarray, " row"], list[str]]:
     """For each row the number of its strip, and the strips' names: the frequent categories."""
     counts = feature.column.value_counts()
-    shown = sorted(map(str, counts.index[:MOST_CATEGORIES]))
-    names = [*shown, *([OTHERS] if len(counts) > MOST_CATEGORIES else [])]
+    shown = sorted(map(str, counts.index[:MOST_GROUPS]))
+    names = [*shown, *([OTHERS] if len(counts) > MOST_GROUPS else [])]
     names += [MISSING] if feature.column.isna().any() else []
     place: dict[Any, int] = {name: i for i, name in enumerate(shown)}
     others = place.get(OTHERS, len(shown))
@@ -136,7 +134,7 @@ def _strength(feature: Feature, ranks: Sequence[Float64[np.ndarray, " row"]]) ->
 
 
 def _groups(feature: Feature) -> Int[np.ndarray, " row"]:
-    """For each row its group: a category, a value, or a range of values; holes are one group."""
+    """For each row its group: a category, a value, or a range of values; or none."""
     import pandas as pd
 
     if feature.kind == "category":

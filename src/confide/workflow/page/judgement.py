@@ -32,10 +32,6 @@ MOST_CRPS_ROWS = 5000
 RIGHT, NARROW, WIDE = "right, within chance", "too narrow", "wider than needed"
 RAW, AFTER_CALIBRATION, ONLY = "before calibration", "calibrated", "prediction intervals"
 ON_TWINS = "calibrated on twins"
-COVERAGE_COLUMNS = (
-    *("intervals", "level", "rows", "held", "coverage", "standard_error", "mean_width"),
-    *("lower", "upper", "verdict"),
-)
 
 
 def unseen_rows(inputs: PageInputs) -> Rows:
@@ -135,23 +131,24 @@ def _coverage(
             with suppress(NoSuchIntervalError):  # a method of few levels
                 bounds[level] = law.interval(level)
     if not len(drawn) or not bounds:
-        return pd.DataFrame(columns=COVERAGE_COLUMNS)
+        return pd.DataFrame(columns=["intervals", "level", "verdict"])
     intervals, answered = np.stack(list(bounds.values()), axis=-1), np.array(list(bounds))
     observed = observed_coverage(inputs.observed[drawn], intervals, answered)
     variance = observed.standard_error**2
     if name == AFTER_CALIBRATION and inputs.n_calibration_rows is not None:
         variance += answered * (1 - answered) / (inputs.n_calibration_rows + 2)
     error = np.sqrt(variance)
-    columns = (
-        name,
-        answered,
-        len(drawn),
-        np.round(observed.shares * len(drawn)).astype(int),
-        observed.shares,
-        error,
-        np.mean(intervals[:, 1] - intervals[:, 0], axis=0),
-        observed.lower,
-        observed.upper,
-        list(map(verdict, observed.shares, answered, error)),
+    return pd.DataFrame(
+        {
+            "intervals": name,
+            "level": answered,
+            "rows": len(drawn),
+            "held": np.round(observed.shares * len(drawn)).astype(int),
+            "coverage": observed.shares,
+            "standard_error": error,
+            "mean_width": np.mean(intervals[:, 1] - intervals[:, 0], axis=0),
+            "lower": observed.lower,
+            "upper": observed.upper,
+            "verdict": list(map(verdict, observed.shares, answered, error)),
+        }
     )
-    return pd.DataFrame(dict(zip(COVERAGE_COLUMNS, columns, strict=True)))

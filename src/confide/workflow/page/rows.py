@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,8 @@ MOST_FEATURES = 6
 MOST_WIDENING_FEATURES = 4
 
 
-@dataclass(frozen=True, eq=False)
 class Rows:
-    """All rows of the page, worked out once by `Rows.of`.
+    """All rows of the page, with everything that figures, tables and words show of them.
 
     Attributes:
         inputs: of the page.
@@ -50,58 +48,36 @@ class Rows:
         number_format: of predictions and bounds.
     """
 
-    inputs: PageInputs
-    prediction_interval: Interval
-    confidence_interval: Interval | None
-    own_confidence_interval: Interval | None
-    width: Row
-    widening: Row | None
-    shares: dict[str, Row]
-    mean_shares: dict[str, float]
-    riskiest: Int[np.ndarray, " row"]
-    drawn: Int[np.ndarray, " drawn"]
-    features: list[Feature]
-    widening_features: list[Feature]
-    number_format: str
-
-    @classmethod
-    def of(cls, inputs: PageInputs) -> "Rows":
-        """From what the page is given."""
+    def __init__(self, inputs: PageInputs) -> None:
         prediction, level, frame = inputs.prediction, inputs.level, inputs.frame
-        confidence = own = widening = None
+        self.inputs = inputs
+        self.confidence_interval: Interval | None = None
+        self.own_confidence_interval: Interval | None = None
         with warnings.catch_warnings():  # the page says itself where bounds are infinite
             warnings.simplefilter("ignore", UserWarning)
-            interval = prediction.prediction_interval(level)
+            self.prediction_interval = prediction.prediction_interval(level)
             with suppress(NoSuchIntervalError):
-                confidence = prediction.confidence_interval(level)
-            if prediction.twin_errors is not None and prediction.uncalibrated is not None:
-                own = prediction.uncalibrated.confidence_interval(level)
-        width = np.ptp(interval, axis=1)
-        if confidence is not None and own is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                widening = np.ptp(confidence, axis=1) / np.ptp(own, axis=1)
-        shares, means = {}, {}
+                self.confidence_interval = prediction.confidence_interval(level)
+            if self.confidence_is_calibrated and prediction.uncalibrated is not None:
+                self.own_confidence_interval = prediction.uncalibrated.confidence_interval(level)
+        self.width = np.ptp(self.prediction_interval, axis=1)
+        self.shares: dict[str, Row] = {}
+        self.mean_shares: dict[str, float] = {}
         with suppress(NoSuchIntervalError):
-            shares, means = prediction.shares, mean_shares(prediction.sources)
-        widening_features = []
-        if widening is not None:
-            times = np.nan_to_num(widening, nan=1.0)
-            widening_features = telling_features(frame, times, most=MOST_WIDENING_FEATURES)
-        return cls(
-            inputs=inputs,
-            prediction_interval=interval,
-            confidence_interval=confidence,
-            own_confidence_interval=own,
-            width=width,
-            widening=widening,
-            shares=shares,
-            mean_shares={name: share for name, share in means.items() if not np.isnan(share)},
-            riskiest=np.lexsort((-width, ~inputs.novel)),
-            drawn=some(np.arange(inputs.n_rows), MOST_DRAWN),
-            features=telling_features(frame, prediction.mean, width, most=MOST_FEATURES),
-            widening_features=widening_features,
-            number_format=decimals_for(width),
-        )
+            self.shares, means = prediction.shares, mean_shares(prediction.sources)
+            self.mean_shares = {name: mean for name, mean in means.items() if not np.isnan(mean)}
+        self.riskiest = np.lexsort((-self.width, ~inputs.novel))
+        self.drawn = some(np.arange(inputs.n_rows), MOST_DRAWN)
+        self.number_format = decimals_for(self.width)
+        self.features = telling_features(frame, prediction.mean, self.width, most=MOST_FEATURES)
+        self.widening: Row | None = None
+        self.widening_features: list[Feature] = []
+        if self.confidence_interval is not None and self.own_confidence_interval is not None:
+            before = np.ptp(self.own_confidence_interval, axis=1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                self.widening = np.ptp(self.confidence_interval, axis=1) / before
+            times = np.nan_to_num(self.widening, nan=1.0)
+            self.widening_features = telling_features(frame, times, most=MOST_WIDENING_FEATURES)
 
     @property
     def all_are_drawn(self) -> bool:

@@ -4,23 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.diagnostics import WORDS as SOURCES
-from confide.diagnostics import largest_words
+from confide.diagnostics import SOURCES, largest_words
 from confide.document import with_error
 from confide.prediction import NOVEL
 from confide.workflow.accuracy import TOO_FAR, Score, is_no_better_than_mean, is_worse_than_mean
+from confide.workflow.page import judgement
 from confide.workflow.page.inputs import TRAINED
-from confide.workflow.page.judgement import (
-    AFTER_CALIBRATION,
-    ON_TWINS,
-    ONLY,
-    RAW,
-    RIGHT,
-    only_calibrated_on,
-    unseen_rows,
-    why_not,
-)
-from confide.workflow.page.rows import Rows
+from confide.workflow.page.rows import Interval, Rows
 from confide.workflow.page.text import level_text, listed, literal, number, percent, rows_text
 
 if TYPE_CHECKING:
@@ -62,10 +52,10 @@ NARROWER_THAN_OWN = (
 MOST_NARROWER = 0.05
 # How a sentence about coverage begins, in the order of the sentences.
 HELD = {
-    ONLY: "The {level} prediction intervals",
-    AFTER_CALIBRATION: "The calibrated {level} prediction intervals",
-    ON_TWINS: "The {level} prediction intervals, calibrated on simulated twins,",
-    RAW: "Before calibration they",
+    judgement.ONLY: "The {level} prediction intervals",
+    judgement.AFTER_CALIBRATION: "The calibrated {level} prediction intervals",
+    judgement.ON_TWINS: "The {level} prediction intervals, calibrated on simulated twins,",
+    judgement.RAW: "Before calibration they",
 }
 
 
@@ -81,7 +71,7 @@ def summary(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> str:
         *(("Warning", text) for text in warnings),
         ("How accurate it is", accuracy_words(rows, scores)),
         ("How often prediction intervals are right", _coverage_words(rows, coverage)),
-        ("How confidence intervals were calibrated", _widening_words(rows)),
+        ("Calibrated confidence intervals", _widening_words(rows)),
         ("Where the uncertainty comes from", source_words(rows)),
         ("When not to trust it", novelty_words(rows)),
     ]
@@ -89,15 +79,13 @@ def summary(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> str:
 
 
 def _what(rows: Rows) -> str:
-    inputs, shape = rows.inputs, rows.number_format
-    low, high, width = (
-        number(float(value), shape)
-        for value in (
-            inputs.prediction.mean.min(),
-            inputs.prediction.mean.max(),
-            np.median(rows.width),
-        )
-    )
+    inputs, shape, own = rows.inputs, rows.number_format, rows.own_confidence_interval
+    mean = inputs.prediction.mean
+    low, high = (number(float(end), shape) for end in (mean.min(), mean.max()))
+
+    def typical_width(interval: Interval) -> str:
+        return number(float(np.median(np.ptp(interval, axis=1))), shape)
+
     owner, typically, values = "A", " typically", f"from {low} to {high}"
     if inputs.n_rows == 1:
         owner, typically, values = "Its", "", low
@@ -106,24 +94,24 @@ def _what(rows: Rows) -> str:
     text = (
         f"The target *{literal(inputs.target)}*, for {rows_text(inputs.n_rows)}: {values}. {owner} "
         f"{level_text(inputs.level)} prediction interval, for a new observation, is{typically} "
-        f"{width} wide"
+        f"{typical_width(rows.prediction_interval)} wide"
     )
     if np.isinf(rows.width).any():
-        few = "rows" if inputs.prediction.prediction_law.origin == "held_out" else "simulations"
+        is_held_out = inputs.prediction.prediction_law.origin == "held_out"
+        few = "rows" if is_held_out else "simulated errors"
         text += f" (without bound, because it was calibrated on too few {few} for that level)"
     if rows.confidence_interval is None:
         return f"{text}. This model has no confidence interval for the true function."
-    narrow = number(float(np.median(np.ptp(rows.confidence_interval, axis=1))), shape)
-    text += f", and the confidence interval, for the true function, {narrow}"
-    if (own := rows.own_confidence_interval) is not None:
-        before = number(float(np.median(np.ptp(own, axis=1))), shape)
-        text += f" (calibrated on simulated twins; {before} before that)"
+    typical = typical_width(rows.confidence_interval)
+    text += f", and the confidence interval, for the true function, {typical}"
+    if own is not None:
+        text += f" (calibrated on simulated twins; {typical_width(own)} before that)"
     return f"{text}."
 
 
 def accuracy_words(rows: Rows, scores: list[Score]) -> str:
     """How accurate predictions are on unseen rows, or why that cannot be said."""
-    inputs, reason = rows.inputs, why_not(rows.inputs)
+    inputs, reason = rows.inputs, judgement.why_not(rows.inputs)
     if reason is not None:
         return (
             f"It cannot be judged here: {reason}. To judge it, report on a file of rows that the "
@@ -131,9 +119,10 @@ def accuracy_words(rows: Rows, scores: list[Score]) -> str:
         )
     score = {score.name: score for score in scores}
     rmse, mae = (_with_error(score[name]) for name in ("RMSE", "MAE"))
+    unseen = rows_text(int(judgement.unseen_rows(inputs).sum()))
     text = (
-        f"On {rows_text(int(unseen_rows(inputs).sum()))} that the model was not trained on, it is "
-        f"typically off by {rmse} (root mean squared error; the mean absolute error is {mae})."
+        f"On {unseen} that the model was not trained on, it is typically off by {rmse} (root mean "
+        f"squared error; the mean absolute error is {mae})."
     )
     if (r_squared := score.get("R²")) is not None:
         explains = f"It explains {_with_error(r_squared, 100)} % of the target's variance"
@@ -152,9 +141,9 @@ def accuracy_words(rows: Rows, scores: list[Score]) -> str:
 def _coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
     """How often prediction intervals hold observed values, or why that cannot be said."""
     inputs = rows.inputs
-    if why_not(inputs) is not None:
+    if judgement.why_not(inputs) is not None:
         return f"It cannot be judged here, for the same reason. {not_seen_words(rows)}"
-    sentences = [ALL_CALIBRATED_ON] if only_calibrated_on(inputs) else []
+    sentences = [ALL_CALIBRATED_ON] if judgement.only_calibrated_on(inputs) else []
     for name, which in HELD.items():
         kind = coverage[coverage["intervals"] == name]
         for row in kind[np.isclose(kind["level"], inputs.level)].itertuples():
@@ -167,7 +156,7 @@ def _coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
             sentences.append(
                 f"{which.format(level=level_text(inputs.level))} held {share} % of the observed "
                 f"values ({row.held:,} of {row.rows:,}); {low} to {high} % would be expected. So "
-                f"they {'were' if name == RAW else 'are'} {row.verdict}"
+                f"they {'were' if name == judgement.RAW else 'are'} {row.verdict}"
                 f"{_other_levels(kind[kind['level'] != row.level], row.verdict)}."
             )
     return " ".join([*sentences, not_seen_words(rows)])
@@ -175,7 +164,7 @@ def _coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
 
 def _other_levels(others: "pd.DataFrame", verdict: str) -> str:
     """What is wrong at other levels, if half of them or more have another verdict than this one."""
-    wrong = others[~others["verdict"].isin([RIGHT, verdict])]
+    wrong = others[~others["verdict"].isin([judgement.RIGHT, verdict])]
     if not len(wrong) or 2 * len(wrong) < len(others):
         return ""
     parts = []
@@ -216,7 +205,8 @@ def _widening_words(rows: Rows) -> str | None:
     text = (
         f"They are calibrated on {errors.n_simulations} simulated twins of the training data. This "
         f"made them {middle} times as wide as before in the typical row, and {low} to {high} times "
-        "as wide in nine rows of ten. They are as honest as the twins are like the true function."
+        "as wide in nine rows of ten. They cover as often as they say if the twins are like the "
+        "true function."
     )
     calibration = rows.inputs.summary
     return text if calibration is None else f"{text} Verdict: {calibration.advice.lower()}."
@@ -230,7 +220,7 @@ def source_words(rows: Rows) -> str:
             "This method does not split its uncertainty into sources; a bootstrapped deep ensemble "
             "does."
         )
-    together = listed([f"{percent(share)} {SOURCES[source]}" for source, share in shares.items()])
+    together = listed([f"{percent(share)} {SOURCES[key].name}" for key, share in shares.items()])
     return (
         f"On average over rows, the variance of a new observation is {together}. "
         f"{largest_words(shares)}"
