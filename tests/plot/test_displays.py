@@ -23,6 +23,8 @@ from support.artists import band, bars, lines, named, words
 import confide.plot
 from confide import NoSuchIntervalError, Prediction
 from confide.calibration import Calibration
+from confide.drawing.feature import MISSING, MOST_CATEGORIES, OTHERS, as_values, feature_of
+from confide.drawing.places import MOST_ROWS, MOST_ROWS_APART, places_of
 from confide.metrics import ObservedCoverage
 from confide.plot import (
     ConfidenceCalibrationDisplay,
@@ -37,8 +39,6 @@ from confide.plot import (
     plot_split,
     plot_widening,
 )
-from confide.plot.feature import MISSING, MOST_CATEGORIES, OTHERS, as_values, feature_of
-from confide.plot.places import MOST_ROWS, MOST_ROWS_APART, places_along, places_by_prediction
 from confide.uncertainty import LevelLaw, PivotLaw, TPlusNormalLaw, TwinErrors
 
 N_ROWS = 8
@@ -371,7 +371,7 @@ def test_of_too_many_rows_the_same_sample_is_drawn_and_the_legend_says_so(ax, x,
     assert note(ax) == f"a random {most} of {n_rows} rows"
     shown = named(ax.collections, "observed").get_offsets()[:, 1].astype(int)
     assert len(set(shown)) == most
-    places = places_along(mean, mean, joined=False) if x else places_by_prediction(mean)
+    places = places_of(mean, mean if x else None)
     np.testing.assert_array_equal(shown, places.rows)
 
 
@@ -389,7 +389,7 @@ def test_many_rows_are_a_staircase_of_the_same_numbers(ax):
 
 
 def test_rows_up_to_the_most_are_all_drawn():
-    places = places_by_prediction(np.arange(float(MOST_ROWS)))
+    places = places_of(np.arange(float(MOST_ROWS)))
     assert (len(places.rows), places.notes) == (MOST_ROWS, ())
 
 
@@ -486,16 +486,16 @@ def test_dates_of_every_kind(column):
     ids=["text", "polars", "polars categories", "in their own order", "mixed"],
 )
 def test_categories_of_every_kind(column, codes, names):
-    found = as_values(column)
-    assert (found.codes.tolist(), found.names) == (codes, names)
+    values = as_values(column)
+    assert (values.entries.tolist(), values.categories) == (codes, names)
 
 
 def test_rare_categories_are_put_together():
     words = [letter for k, letter in enumerate("abcdefghijklmnop") for _ in range(30 - k)]
-    found = as_values([*words, None])
-    assert found.names == (*"abcdefghijk", OTHERS, MISSING)
-    assert len(found.names) == MOST_CATEGORIES + 1
-    sizes = np.bincount(found.codes)
+    values = as_values([*words, None])
+    assert values.categories == (*"abcdefghijk", OTHERS, MISSING)
+    assert len(values.categories) == MOST_CATEGORIES + 1
+    sizes = np.bincount(values.entries)
     assert sizes[:11].tolist() == list(range(30, 19, -1))
     assert sizes[11:].tolist() == [19 + 18 + 17 + 16 + 15, 1]
 
