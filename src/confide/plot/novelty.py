@@ -36,11 +36,11 @@ def plot_novelty(
     """
     counted = novelty_histogram(p_values_of(prediction), threshold)
     ax = axis_or_new(ax)
-    left, width = counted.edges[:-1], counted.edges[1] - counted.edges[0]
-    style: dict[str, Any] = {"align": "edge", "edgecolor": "white", "linewidth": 0.5}
-    ax.bar(left, counted.novel, width, color=COLOURS["observed"], label=counted.name, **style)
-    style |= {"color": COLOURS["prediction"], "bottom": counted.novel, "label": "other rows"}
-    ax.bar(left, counted.others, width, **style)
+    starts, counts = counted.edges[:-1], [counted.novel, counted.others]
+    style: dict[str, Any] = {"stacked": True, "edgecolor": "white", "linewidth": 0.5}
+    style |= {"color": [COLOURS["observed"], COLOURS["prediction"]]}
+    style |= {"label": [counted.name, "other rows"]}
+    ax.hist([starts, starts], counted.edges.tolist(), weights=counts, **style)
     line: dict[str, Any] = {"color": COLOURS["nominal"], "linestyle": "--", "linewidth": 1}
     ax.axhline(counted.expected, label="if none were novel", **line)
     ax.set_xlim(0, 1)

@@ -270,7 +270,7 @@ def _novelty(rows: Rows) -> Iterator[Part]:
     )
     if not unseen.any():
         caption += " The model was trained on all of these, so they look more alike than new ones."
-    yield Figure("novelty", caption, figures.novelty_histogram(novelty[looked_at]))
+    yield Figure("novelty", caption, figures.novelty(novelty[looked_at]))
     novel = rows.riskiest[inputs.novel[rows.riskiest]]
     if len(novel):
         order = novel[np.argsort(novelty[novel], kind="stable")][:MOST_LISTED]
