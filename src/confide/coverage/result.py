@@ -204,15 +204,9 @@ class CoverageCheck:
 
     def plot(self) -> "Figure":
         """The pointwise coverages of each estimator about their levels."""
-        from confide.drawing import PointwiseCoverage
         from confide.plot import plot_coverage
 
-        return plot_coverage(
-            [
-                PointwiseCoverage(c.estimator, c.kind, c.confidence_level, c.pointwise)
-                for c in self.coverages
-            ]
-        )
+        return plot_coverage(self.coverages)
 
     def __str__(self) -> str:
         """The table and the verdict."""

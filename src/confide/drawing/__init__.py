@@ -4,14 +4,15 @@
 Read `intervals.py` first; `places.py` says which rows are drawn and where each of them stands.
 """
 
-from confide.drawing.coverage import PointwiseCoverage, named_coverages
+from confide.drawing.coverage import named_coverages
 from confide.drawing.feature import feature_of
 from confide.drawing.intervals import (
     HEADROOM,
     Band,
     IntervalsPicture,
     axis_limits,
-    calibration_picture,
+    calibration_bands,
+    interval_bands,
     intervals_picture,
 )
 from confide.drawing.novelty import NoveltyHistogram, novelty_histogram, p_values_of
@@ -38,13 +39,13 @@ __all__ = [
     "IntervalsPicture",
     "NoveltyHistogram",
     "Places",
-    "PointwiseCoverage",
     "Share",
     "Widening",
     "axis_limits",
     "before_calibration",
-    "calibration_picture",
+    "calibration_bands",
     "feature_of",
+    "interval_bands",
     "interval_name",
     "intervals_picture",
     "named_coverages",

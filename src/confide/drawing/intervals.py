@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
-from numpy.typing import ArrayLike
 
-from confide.checks import checked_targets
-from confide.drawing.places import Places, places_of
+from confide.drawing.places import Places
 from confide.drawing.widening import before_calibration
 from confide.drawing.words import interval_name
 from confide.prediction import Kind, Prediction
@@ -19,14 +18,13 @@ Row = Float64[np.ndarray, " row"]
 HEADROOM = 0.25
 
 
-@dataclass(frozen=True, eq=False)
-class Band:
+class Band(NamedTuple):
     """An interval for each row.
 
     Attributes:
         role: whose colour it has.
         name: what the legend calls it.
-        bounds: lower and upper ends; infinite ones end at the edge of the picture.
+        bounds: lower and upper ends.
     """
 
     role: str
@@ -44,7 +42,6 @@ class IntervalsPicture:
         mean: their predictions.
         observed: their targets, or None.
         limits: ends of the vertical axis where bounds are infinite, or None.
-        notes: what the reader must know.
     """
 
     places: Places
@@ -52,76 +49,55 @@ class IntervalsPicture:
     mean: Row
     observed: Row | None
     limits: tuple[float, float] | None
-    notes: tuple[str, ...]
 
 
-def intervals_picture(
-    prediction: Prediction,
-    x: ArrayLike | None = None,
-    y: ArrayLike | None = None,
-    *,
-    confidence_level: float = 0.95,
-    kind: Kind | None = None,
-    joined: bool = True,
-) -> IntervalsPicture:
-    """Both intervals of a prediction, or one kind of them.
-
-    Args:
-        prediction: what to show.
-        x: position of each row, or None for rows sorted by their prediction.
-        y: observed targets, or None.
-        confidence_level: level of both intervals.
-        kind: "confidence" or "prediction" for one kind of intervals, or None for all there are.
-        joined: whether neighbours along `x` belong together, as along a curve.
-
-    Returns:
-        What to draw; the wider interval comes first.
-    """
+def interval_bands(
+    prediction: Prediction, confidence_level: float, kind: Kind | None = None
+) -> list[Band]:
+    """One kind of interval, or None for all that there are: the wider one first."""
     kinds: tuple[Kind, ...] = ("prediction", "confidence")
-    notes = ()
-    if kind is not None:
-        kinds = (kind,)
-    elif prediction.confidence_law is None:
-        kinds, notes = ("prediction",), ("this method has no confidence interval",)
+    if kind is not None or prediction.confidence_law is None:
+        kinds = (kind or "prediction",)
     bands = []
     for k in kinds:
         bounds = prediction.interval(k, confidence_level)
         name = interval_name(k, confidence_level, calibrated=prediction.is_calibrated(k))
         bands.append(Band(k, name + _infinite(bounds), bounds))
-    observed = None if y is None else checked_targets(y, len(prediction))
-    places = places_of(prediction.mean, x, joined=joined)
-    return _picture(places, bands, prediction.mean, observed, notes)
+    return bands
 
 
-def calibration_picture(
-    prediction: Prediction,
-    x: ArrayLike | None = None,
-    *,
-    confidence_level: float = 0.95,
-    joined: bool = True,
+def calibration_bands(prediction: Prediction, confidence_level: float) -> list[Band]:
+    """Confidence intervals calibrated on twins, then the method's own to be drawn upon them."""
+    own, _ = before_calibration(prediction)
+    name = interval_name("confidence", confidence_level)
+    now, before = (p.confidence_interval(confidence_level) for p in (prediction, own))
+    return [
+        Band("calibrated", f"{name}, calibrated on twins", now),
+        Band("own", f"{name}, the method's own", before),
+    ]
+
+
+def intervals_picture(
+    mean: Row, bands: Sequence[Band], places: Places, observed: Row | None = None
 ) -> IntervalsPicture:
-    """The method's own confidence intervals upon those that were calibrated on twins.
+    """Some rows with their intervals; infinite ends are at the edge of the picture.
 
     Args:
-        prediction: of a model after `calibrate_confidence`.
-        x: position of each row, or None for rows sorted by their prediction.
-        confidence_level: level of both.
-        joined: whether neighbours along `x` belong together, as along a curve.
+        mean: predictions of all rows.
+        bands: intervals of all rows.
+        places: which of them are drawn, and where.
+        observed: targets of all rows, or None.
 
     Returns:
-        What to draw; the calibrated interval comes first.
+        What to draw.
     """
-    own, _ = before_calibration(prediction)
-    places = places_of(prediction.mean, x, joined=joined)
-    name = interval_name("confidence", confidence_level)
-    bands = [
-        Band(role, f"{name}, {whose}", shown.confidence_interval(confidence_level))
-        for role, whose, shown in (
-            ("calibrated", "calibrated on twins", prediction),
-            ("own", "the method's own", own),
-        )
-    ]
-    return _picture(places, bands, prediction.mean)
+    limits, rows = None, places.rows
+    if not all(np.isfinite(band.bounds).all() for band in bands):
+        limits = _limits_of_finite(*(band.bounds for band in bands), mean, observed)
+        bands = [band._replace(bounds=np.clip(band.bounds, *limits)) for band in bands]
+    drawn = tuple(band._replace(bounds=band.bounds[rows]) for band in bands)
+    shown = None if observed is None else observed[rows]
+    return IntervalsPicture(places, drawn, mean[rows], shown, limits)
 
 
 def axis_limits(bounds: Bounds, values: Row) -> tuple[float, float]:
@@ -141,28 +117,6 @@ def axis_limits(bounds: Bounds, values: Row) -> tuple[float, float]:
     low, high = float(everything.min()), float(everything.max())
     room = 0.03 * (high - low) or max(abs(high), 1.0) * 0.1
     return low - room, high + room
-
-
-def _picture(
-    places: Places,
-    bands: Sequence[Band],
-    mean: Row,
-    observed: Row | None = None,
-    notes: tuple[str, ...] = (),
-) -> IntervalsPicture:
-    limits = None
-    if not all(np.isfinite(band.bounds).all() for band in bands):
-        limits = _limits_of_finite(*(band.bounds for band in bands), mean, observed)
-        bands = [Band(band.role, band.name, np.clip(band.bounds, *limits)) for band in bands]
-    rows = places.rows
-    return IntervalsPicture(
-        places,
-        tuple(Band(band.role, band.name, band.bounds[rows]) for band in bands),
-        mean[rows],
-        None if observed is None else observed[rows],
-        limits,
-        (*notes, *places.notes),
-    )
 
 
 def _limits_of_finite(*parts: np.ndarray | None) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.drawing import COLOURS, PointwiseCoverage
+from confide.drawing import COLOURS
 from confide.metrics import ObservedCoverage
 from confide.plot.axes import axis_or_new
 from confide.prediction import KINDS
@@ -13,6 +13,8 @@ from confide.prediction import KINDS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from confide.coverage import Coverage
 
 # Okabe and Ito's colours once more; markers and lines tell curves apart in grey.
 _STYLES: tuple[dict[str, Any], ...] = (
@@ -23,7 +25,7 @@ _STYLES: tuple[dict[str, Any], ...] = (
 )
 
 
-def plot_coverage(coverages: Sequence[PointwiseCoverage]) -> "Figure":
+def plot_coverage(coverages: Sequence["Coverage"]) -> "Figure":
     """A violin for each estimator, a panel for each kind and level; the dashed line is the level.
 
     Perfect intervals would lie on the line at every row.

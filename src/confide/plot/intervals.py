@@ -1,16 +1,20 @@
 """Both intervals of a prediction, and confidence intervals before and after calibration."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from confide.checks import checked_targets
 from confide.drawing import (
     COLOURS,
     Band,
     IntervalsPicture,
     Places,
-    calibration_picture,
+    calibration_bands,
+    interval_bands,
     intervals_picture,
+    places_of,
 )
 from confide.plot.axes import axis_or_new, label_places, legend, make_room, mark_size, paint_bars
 from confide.prediction import Kind, Prediction
@@ -58,9 +62,11 @@ def plot_intervals(
         >>> [text.get_text() for text in ax.get_legend().get_texts()]
         ['95 % prediction interval', 'prediction', 'observed']
     """
-    how: dict[str, Any] = {"confidence_level": confidence_level, "kind": kind, "joined": joined}
-    picture = intervals_picture(prediction, x, y, **how)
-    places, ax = picture.places, _limited(ax, picture)
+    bands = interval_bands(prediction, confidence_level, kind)
+    observed = None if y is None else checked_targets(y, len(prediction))
+    places = places_of(prediction.mean, x, joined=joined)
+    picture = intervals_picture(prediction.mean, bands, places, observed)
+    ax = _limited(ax, picture)
     for band in picture.bands:
         _paint_band(ax, places, band)
     _paint_mean(ax, picture, places.joined or places.by_prediction, (5, 1.5))
@@ -68,7 +74,8 @@ def plot_intervals(
         style: dict[str, Any] = {"s": mark_size(places, 14, 6), "edgecolor": "white", "zorder": 3}
         style |= {"color": COLOURS["observed"], "linewidth": mark_size(places, 0.4, 0.2)}
         ax.scatter(places.position, picture.observed, label="observed", **style)
-    return _finished(ax, picture)
+    lacks = kind is None and prediction.confidence_law is None
+    return _finished(ax, places, ["this method has no confidence interval"] if lacks else [])
 
 
 def plot_confidence_calibration(
@@ -92,8 +99,10 @@ def plot_confidence_calibration(
     Returns:
         The axis with the picture.
     """
-    picture = calibration_picture(prediction, x, confidence_level=confidence_level, joined=joined)
-    places, ax = picture.places, _limited(ax, picture)
+    bands = calibration_bands(prediction, confidence_level)
+    places = places_of(prediction.mean, x, joined=joined)
+    picture = intervals_picture(prediction.mean, bands, places)
+    ax = _limited(ax, picture)
     calibrated, own = picture.bands
     _paint_band(ax, places, calibrated)
     _paint_band(ax, places, own, thin=True)
@@ -101,7 +110,7 @@ def plot_confidence_calibration(
         # Where the calibrated band is the narrower one, its edges still show.
         ax.plot(places.position, calibrated.bounds, color=COLOURS["edge"], linewidth=1.2)
     _paint_mean(ax, picture, places.joined, (4, 1.2))
-    return _finished(ax, picture)
+    return _finished(ax, places)
 
 
 def _limited(ax: "Axes | None", picture: IntervalsPicture) -> "Axes":
@@ -135,8 +144,8 @@ def _paint_mean(
         ax.plot(places.position, picture.mean, ".", markersize=mark_size(places, *sizes), **style)
 
 
-def _finished(ax: "Axes", picture: IntervalsPicture) -> "Axes":
-    label_places(ax, picture.places)
+def _finished(ax: "Axes", places: Places, notes: Sequence[str] = ()) -> "Axes":
+    label_places(ax, places)
     make_room(ax)
-    legend(ax, picture.notes)
+    legend(ax, [*notes, *places.notes])
     return ax
