@@ -17,6 +17,7 @@
 `confide[report]`.
 """
 
+from confide.document import parts
 from confide.document.brushes import brush
 from confide.document.charts import bands, lines_with_errors, scatter_against
 from confide.document.distributions import histograms, violins
@@ -27,16 +28,11 @@ from confide.document.look import (
     HEIGHT,
     INK,
     WIDTH,
-    alt,
     colours,
-    dashed,
-    diagonal,
     fitted_width,
     in_order,
     shapes,
-    tooltips,
     unread,
-    whole,
 )
 from confide.document.page import render_page
 from confide.document.tables import to_csv, to_markdown, with_error
@@ -52,26 +48,22 @@ __all__ = [
     "Part",
     "Section",
     "Table",
-    "alt",
     "bands",
     "brush",
     "colours",
-    "dashed",
-    "diagonal",
     "fitted_width",
     "histograms",
     "in_order",
     "lines_with_errors",
+    "parts",
     "render_page",
     "scatter_against",
     "shapes",
     "to_csv",
     "to_markdown",
     "to_svg",
-    "tooltips",
     "unread",
     "violins",
-    "whole",
     "with_error",
     "write_document",
 ]

@@ -3,7 +3,8 @@
 from typing import Any
 
 from confide.document.document import BRUSH
-from confide.document.look import COLOURS, INK, alt
+from confide.document.look import COLOURS, INK
+from confide.document.parts import alt
 
 
 def brush(number: int | None = None) -> Any:

@@ -5,22 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.document.look import (
-    INK,
-    alt,
-    colours,
-    dashes,
-    diagonal,
-    faded,
-    highlight,
-    in_order,
-    shapes,
-    taken,
-    tight,
-    title_of,
-    tooltips,
-    whole,
-)
+from confide.document import parts
+from confide.document.look import INK, colours, dashes, in_order, shapes, taken, tight, title_of
+from confide.document.parts import alt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,27 +62,27 @@ def scatter_against(
     )
     horizontal = alt.X("x:Q", title=title_of(x), scale=scale, axis=axis_style)
     vertical = alt.Y("y:Q", title=title_of(y), scale=scale, axis=axis_style)
-    chosen = highlight(bind="legend")
-    base = alt.Chart(rows).encode(color=colours(alt, names), opacity=faded(chosen, 0.9, 0.12))
+    chosen = parts.highlight(bind="legend")
+    base = alt.Chart(rows).encode(color=colours(alt, names), opacity=parts.faded(chosen, 0.9, 0.12))
     points = base.mark_point(filled=True, size=90, clip=True).encode(
         x=horizontal,
         y=vertical,
         shape=shapes(alt, names),
-        tooltip=tooltips(
+        tooltip=parts.tooltips(
             ("label:N", title_of(label)),
             ("category:N", title_of(category)),
             *_with_error(x, "x", x_error),
             *_with_error(y, "y", y_error),
         ),
     )
-    layers = [diagonal(domain, horizontal, vertical)]
+    layers = [parts.diagonal(domain, horizontal, vertical)]
     if x_error is not None:
         layers.append(_bars(base, x=alt.X("x_low:Q", scale=scale), x2="x_high:Q", y=vertical))
     if y_error is not None:
         layers.append(_bars(base, x=horizontal, y=alt.Y("y_low:Q", scale=scale), y2="y_high:Q"))
     layers.append(points.properties(name="points").add_params(chosen, zoom))
     title = alt.TitleParams(list(note), anchor="start", fontSize=13, fontWeight="normal")
-    return whole(*layers, title=title, width=WIDEST_SCATTER, height=480, usermeta=WIDEST)
+    return parts.whole(*layers, title=title, width=WIDEST_SCATTER, height=480, usermeta=WIDEST)
 
 
 def lines_with_errors(
@@ -128,11 +115,11 @@ def lines_with_errors(
             _check_positive(rows[column], of_frame)
     _add_ends(rows, "y", 0.5 * float(rows["y"].min()) if log_y else -np.inf)
     names = in_order(rows["category"])
-    chosen = highlight(bind="legend")
+    chosen = parts.highlight(bind="legend")
     base = alt.Chart(rows).encode(
         x=_axis(alt.X, "x", x, logarithmic=log_x),
         color=colours(alt, names),
-        opacity=faded(chosen, 0.95, 0.12),
+        opacity=parts.faded(chosen, 0.95, 0.12),
     )
 
     def vertical(field: str) -> Any:
@@ -151,9 +138,9 @@ def lines_with_errors(
     if error is not None:
         layers.append(_bars(base, y=vertical("y_low"), y2="y_high:Q"))
     points = base.mark_point(filled=True, size=90).encode(
-        y=vertical("y"), shape=shapes(alt, names), tooltip=tooltips(*lines)
+        y=vertical("y"), shape=shapes(alt, names), tooltip=parts.tooltips(*lines)
     )
-    return whole(*layers, points.properties(name="points").add_params(chosen))
+    return parts.whole(*layers, points.properties(name="points").add_params(chosen))
 
 
 def bands(
@@ -179,22 +166,22 @@ def bands(
     """
     rows = taken(frame, x=x, y=y, lower=lower, upper=upper, category=category)
     names = in_order(rows["category"])
-    chosen = highlight(bind="legend")
+    chosen = parts.highlight(bind="legend")
     horizontal = alt.X("x:Q", title=title_of(x), scale=tight(alt), axis=alt.Axis(tickCount=6))
     vertical, edge = (
         alt.Y(f"{field}:Q", title=title_of(y), scale=alt.Scale(zero=False))
         for field in ("y", "lower")
     )
     base = alt.Chart(rows).encode(x=horizontal, color=colours(alt, names))
-    edges = base.mark_area().encode(y=edge, y2="upper:Q", opacity=faded(chosen, 0.28, 0.04))
+    edges = base.mark_area().encode(y=edge, y2="upper:Q", opacity=parts.faded(chosen, 0.28, 0.04))
     curves = base.mark_line(strokeWidth=2).encode(
-        y=vertical, strokeDash=dashes(alt, names), opacity=faded(chosen, 1, 0.1)
+        y=vertical, strokeDash=dashes(alt, names), opacity=parts.faded(chosen, 1, 0.1)
     )
     # A band and a curve are each one mark; unseen points on the curve carry the numbers of each x.
     columns = {"x": x, "y": y, "lower": lower, "upper": upper}
     lines = [(f"{channel}:Q", title_of(name), ".4g") for channel, name in columns.items()]
     numbers = base.mark_point(size=120, opacity=0, filled=True).encode(
-        y=vertical, tooltip=tooltips(("category:N", title_of(category)), *lines)
+        y=vertical, tooltip=parts.tooltips(("category:N", title_of(category)), *lines)
     )
     layers = [edges, curves]
     if points is not None:
@@ -202,8 +189,8 @@ def bands(
             shape="circle", filled=True, size=28, color=INK, opacity=0.55
         )
         lines = [(field, f"observed {title}", shape) for field, title, shape in lines[:2]]
-        layers.append(observed.encode(x=horizontal, y=vertical, tooltip=tooltips(*lines)))
-    return whole(*layers, numbers.properties(name="numbers").add_params(chosen))
+        layers.append(observed.encode(x=horizontal, y=vertical, tooltip=parts.tooltips(*lines)))
+    return parts.whole(*layers, numbers.properties(name="numbers").add_params(chosen))
 
 
 def _add_ends(rows: "pd.DataFrame", axis: str, floor: float) -> None:

@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float64
 
+from confide.document import parts
 from confide.document.look import (
     INK,
     WIDTH,
-    alt,
     colours,
-    dashed,
     dashes,
-    faded,
     fitted_width,
-    highlight,
     in_order,
     taken,
     tight,
     title_of,
-    tooltips,
 )
+from confide.document.parts import alt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,8 +74,8 @@ def violins(
         for (panel, name), of_one in rows.groupby(["facet", "category"], sort=False, observed=True)
     ]
     drawn = pd.concat([*bodies, _levels(frame, rows, facet, level)], ignore_index=True)
-    chosen = highlight()
-    tooltip = tooltips(
+    chosen = parts.highlight()
+    tooltip = parts.tooltips(
         ("category:N", title_of(category)),
         ("median:Q", f"median {title_of(value)}", ".4g"),
         ("lower_quartile:Q", "a quarter is below", ".4g"),
@@ -112,7 +109,7 @@ def violins(
         y=alt.Y("low:Q", axis=position, scale=below),
         y2="high:Q",
         color=colours(alt, names, legend=None),
-        opacity=faded(chosen, 0.85, 0.2),
+        opacity=parts.faded(chosen, 0.85, 0.2),
         tooltip=tooltip,
     )
     median = alt.Chart().encode(x="median:Q", y=alt.Y("centre:Q", scale=below), tooltip=tooltip)
@@ -121,7 +118,9 @@ def violins(
     layers = [body.properties(name="violins").add_params(chosen), median]
     if level is not None:
         of_level = base.transform_filter("datum.part == 'level'")
-        layers.append(dashed(of_level, tooltip=tooltips(("value:Q", "nominal level", ".4g"))))
+        layers.append(
+            parts.dashed(of_level, tooltip=parts.tooltips(("value:Q", "nominal level", ".4g")))
+        )
     height = 60 + 38 * len(names)
     if facet is None:
         chart = alt.layer(*layers, data=_values(drawn))
@@ -161,7 +160,7 @@ def histograms(
         for (panel, name), of_one in rows.groupby(["facet", "category"], sort=False, observed=True)
     ]
     drawn = pd.concat([rows.assign(part="bin"), *outlines], ignore_index=True)
-    chosen = highlight(bind="legend")
+    chosen = parts.highlight(bind="legend")
     # One title for all panels leaves each of them more room.
     title = f"{title_of(count)} against {title_of(bin_start).removesuffix(' start')}"
     few_ticks = alt.Axis(title=None, tickCount=4)
@@ -172,8 +171,8 @@ def histograms(
     bins = bins.encode(
         x2="end:Q",
         y2=alt.datum(0),
-        opacity=faded(chosen, 0.35, 0.05),
-        tooltip=tooltips(
+        opacity=parts.faded(chosen, 0.35, 0.05),
+        tooltip=parts.tooltips(
             ("category:N", title_of(category)),
             ("start:Q", "from", ".4g"),
             ("end:Q", "to", ".4g"),
@@ -182,7 +181,7 @@ def histograms(
     )
     outline = base.transform_filter("datum.part == 'outline'")
     outline = outline.mark_line(interpolate="step-after", strokeWidth=1.5).encode(
-        strokeDash=dashes(alt, names), opacity=faded(chosen, 1, 0.1)
+        strokeDash=dashes(alt, names), opacity=parts.faded(chosen, 1, 0.1)
     )
     layers = [bins.properties(name="bins").add_params(chosen), outline]
     chart = _faceted(layers, drawn, frame[facet].astype(str), columns, 150, title)
@@ -215,17 +214,15 @@ def _density(
     values: Float64[np.ndarray, " value"], bounds: tuple[float, float] | None
 ) -> tuple[Float64[np.ndarray, " position"], Float64[np.ndarray, " position"]]:
     """Positions and the density there, up to a factor; a spike where all values are equal."""
+    from scipy.stats import gaussian_kde  # here, because importing it is slow
+
     lowest, highest = float(values.min()), float(values.max())
     length = bounds[1] - bounds[0] if bounds else max(1.0, abs(highest))
     if highest - lowest <= 1e-9 * length:
         grid = lowest + HALF_SPIKE * length * np.array([-1.0, 0.0, 1.0])
         return np.clip(grid, *(bounds or (None, None))), np.array([0.0, 1.0, 0.0])
-    bandwidth = float(np.std(values, ddof=1)) * len(values) ** -0.2  # Scott's rule
-
-    def kernel(at: Float64[np.ndarray, " position"]) -> Float64[np.ndarray, " position"]:
-        return np.exp(-(((at[:, None] - values) / bandwidth) ** 2) / 2).sum(axis=1)
-
-    reach = 2 * bandwidth
+    kernel = gaussian_kde(values)  # its bandwidth by Scott's rule
+    reach = 2 * float(np.sqrt(kernel.covariance[0, 0]))
     low, high = lowest - reach, highest + reach
     if bounds:
         low, high = max(low, bounds[0]), min(high, bounds[1])

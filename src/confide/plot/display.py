@@ -82,15 +82,7 @@ class Display:
 
 @dataclass(eq=False, repr=False)
 class RowsDisplay(Display):
-    """A picture of predicted rows, sorted or against a feature.
-
-    Args:
-        prediction: what to show.
-        x: a feature to show it against, or None for rows sorted by their prediction.
-        y: observed targets, or None.
-        feature_name: name of `x`.
-        joined: whether `x` is all that rows differ in, so that neighbours are drawn as a band.
-    """
+    """A picture of predicted rows, sorted or against a feature; see `IntervalsDisplay`."""
 
     prediction: Prediction
     x: ArrayLike | None = None

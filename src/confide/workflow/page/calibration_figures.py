@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.document import COLOURS, INK, alt, brush, dashed, tooltips, whole
+from confide.document import COLOURS, INK, brush, parts
 from confide.drawing import BIASED, WITHIN_CHANCE, widening_of
 from confide.workflow.page.figures import (
     drawn_frame,
@@ -19,6 +19,7 @@ from confide.workflow.page.rows import Rows
 if TYPE_CHECKING:
     import pandas as pd
 
+alt = parts.alt
 BLUE, VERMILION, *_ = COLOURS
 LOOKS = {WITHIN_CHANCE: (BLUE, "circle"), BIASED: (VERMILION, "triangle-up")}
 # Marks of the logarithmic axis.
@@ -31,7 +32,7 @@ def sorted_widening(rows: Rows) -> Any:
     frame["x"] = frame["times"].rank(method="first").astype(int)
     x = sorted_axis(len(rows.drawn), "rows, sorted by how much wider")
     title = "times as wide as before"
-    return whole(*_layers(frame, x, title, row_tooltips(rows), brush()))
+    return parts.whole(*_layers(frame, x, title, row_tooltips(rows), brush()))
 
 
 def widening_by_feature(rows: Rows) -> Any:
@@ -97,11 +98,11 @@ def _layers(
         shape=alt.Shape("category:N", title=None, scale=shape),
         tooltip=[
             *(of_feature or []),
-            *tooltips(
+            *parts.tooltips(
                 ("times:Q", "times as wide", ".2f"), ("bias_text:N", "systematic error on twins")
             ),
             *of_rows,
         ],
     )
-    line = dashed(alt.Chart(pd.DataFrame({"one": [1.0]})), y=one)
+    line = parts.dashed(alt.Chart(pd.DataFrame({"one": [1.0]})), y=one)
     return [bars.encode(y=low, y2="high:Q"), line, points.add_params(brushed)]

@@ -13,21 +13,7 @@ import numpy as np
 from jaxtyping import Float64, Int
 
 from confide.diagnostics import WORDS as SOURCES
-from confide.document import (
-    COLOURS,
-    INK,
-    WIDTH,
-    alt,
-    brush,
-    colours,
-    dashed,
-    diagonal,
-    in_order,
-    shapes,
-    tooltips,
-    unread,
-    whole,
-)
+from confide.document import COLOURS, INK, WIDTH, brush, colours, in_order, parts, shapes, unread
 from confide.drawing import BY_PREDICTION, axis_limits, interval_name, novelty_histogram, stacked
 from confide.workflow.page.features import Feature, strips
 from confide.workflow.page.inputs import TRAINED
@@ -37,6 +23,7 @@ from confide.workflow.page.text import number, plain
 if TYPE_CHECKING:
     import pandas as pd
 
+alt = parts.alt
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY = COLOURS
 SOURCE_COLOURS = {"aleatoric": GREY, "classical": BLUE, "optimisation": ORANGE, "epistemic": GREEN}
 OBSERVED, OBSERVED_TRAINED = "observed", "observed, trained on"
@@ -59,7 +46,7 @@ def sorted_predictions(rows: Rows) -> Any:
     # Bars of few rows are thick, those of many touch.
     sizes = (float(np.clip(600 / len(frame), 1.5, 8)), DOT)
     x = sorted_axis(len(frame), BY_PREDICTION)
-    return whole(*_interval_layers(rows, frame, x, row_tooltips(rows), brush(), sizes))
+    return parts.whole(*_interval_layers(rows, frame, x, row_tooltips(rows), brush(), sizes))
 
 
 def predictions_by_feature(rows: Rows) -> Any:
@@ -82,7 +69,7 @@ def split(rows: Rows) -> Any:
     first, *_ = shares
     place = np.empty(len(drawn), int)
     place[np.lexsort((drawn, -shares[first]))] = np.arange(1, len(drawn) + 1)
-    parts = [
+    frames = [
         pd.DataFrame(
             {
                 "key": rows.inputs.numbers[drawn],
@@ -100,7 +87,7 @@ def split(rows: Rows) -> Any:
         range=[SOURCE_COLOURS[source] for source in shares],
     )
     percent = alt.Axis(format=".0%", tickCount=5)
-    chart = alt.Chart(pd.concat(parts, ignore_index=True)).transform_calculate(right="datum.x + 1")
+    chart = alt.Chart(pd.concat(frames, ignore_index=True)).transform_calculate(right="datum.x + 1")
     bars = chart.mark_rect().encode(
         x=sorted_axis(len(drawn), f"rows, sorted by the share of {SOURCES[first]}"),
         x2="right:Q",
@@ -109,11 +96,11 @@ def split(rows: Rows) -> Any:
         ),
         y2="end:Q",
         color=alt.Color("category:N", title=None, scale=scale),
-        tooltip=tooltips(
+        tooltip=parts.tooltips(
             ("key:Q", "row", "d"), ("category:N", "source"), ("share:Q", "share", ".1%")
         ),
     )
-    return whole(bars.add_params(brush()), height=240)
+    return parts.whole(bars.add_params(brush()), height=240)
 
 
 def calibration(coverage: "pd.DataFrame") -> Any:
@@ -145,7 +132,7 @@ def calibration(coverage: "pd.DataFrame") -> Any:
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
         y=y,
         shape=shapes(alt, names) if several else alt.value("circle"),
-        tooltip=tooltips(
+        tooltip=parts.tooltips(
             ("category:N", "which"),
             ("x:Q", "promised", ".0%"),
             ("y:Q", "observed", ".1%"),
@@ -154,8 +141,8 @@ def calibration(coverage: "pd.DataFrame") -> Any:
             ("rows:Q", "rows", ","),
         ),
     )
-    layers = (diagonal([0.0, 1.0], x, y), bars, curve, points)
-    return whole(*layers, width=460, height=400, usermeta={"widest": 460})
+    layers = (parts.diagonal([0.0, 1.0], x, y), bars, curve, points)
+    return parts.whole(*layers, width=460, height=400, usermeta={"widest": 460})
 
 
 def novelty(p_values: Float64[np.ndarray, " row"]) -> Any:
@@ -170,12 +157,12 @@ def novelty(p_values: Float64[np.ndarray, " row"]) -> Any:
         x=alt.X("start:Q", bin="binned", title="p-value of novelty", axis=few),
         x2="end:Q",
         y=alt.Y("count:Q", title="rows", axis=alt.Axis(tickMinStep=1)),
-        tooltip=tooltips(("start:Q", "from"), ("end:Q", "to"), ("count:Q", "rows", ",")),
+        tooltip=parts.tooltips(("start:Q", "from"), ("end:Q", "to"), ("count:Q", "rows", ",")),
     )
-    tooltip = tooltips(("expected:Q", "rows by chance", ".3g"))
+    tooltip = parts.tooltips(("expected:Q", "rows by chance", ".3g"))
     expected = alt.Chart(pd.DataFrame({"expected": [counted.expected]}))
-    line = dashed(expected, y="expected:Q", tooltip=tooltip)
-    return whole(bars.mark_bar(binSpacing=1, color=BLUE), line, height=220)
+    line = parts.dashed(expected, y="expected:Q", tooltip=tooltip)
+    return parts.whole(bars.mark_bar(binSpacing=1, color=BLUE), line, height=220)
 
 
 def drawn_frame(rows: Rows) -> "pd.DataFrame":
@@ -295,7 +282,7 @@ def row_tooltips(rows: Rows) -> list[Any]:
         "observed_text:N": rows.inputs.y is None,
         "novelty:Q": prediction.novelty is None,
     }
-    return tooltips(*(line for line in lines if not missing.get(line[0], False)))
+    return parts.tooltips(*(line for line in lines if not missing.get(line[0], False)))
 
 
 def sorted_axis(n_rows: int, title: str) -> Any:
@@ -322,7 +309,7 @@ def panels(
     charts = []
     for i, feature in enumerate(features):
         x = _feature_axis(frame, feature, drawn, i)
-        tooltip = tooltips((f"t{i}:N", f"feature: {feature.name}"))
+        tooltip = parts.tooltips((f"t{i}:N", f"feature: {feature.name}"))
         panel = alt.layer(*layers(x, tooltip, brush(i)))
         charts.append(panel.properties(width=WIDTH // 2, height=200))
     return alt.concat(*charts, columns=2).resolve_scale(color="shared", shape="shared")
