@@ -1,6 +1,6 @@
 """Where the uncertainty of each row comes from."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -47,11 +47,11 @@ def plot_split(
     places = places_of(prediction.mean, x, joined=joined)
     ax = axis_or_new(ax)
     for part in stacked({source: 100 * share[places.rows] for source, share in shares.items()}):
-        style: dict[str, Any] = {"color": COLOURS[part.source], "label": SOURCES[part.source]}
+        colour, name = COLOURS[part.source], SOURCES[part.source]
         if places.joined:
-            ax.fill_between(places.position, part.start, part.end, linewidth=0, **style)
+            ax.fill_between(places.position, part.start, part.end, facecolor=colour, label=name)
         else:
-            paint_bars(ax, part.start, part.end, **style)
+            paint_bars(ax, part.start, part.end, color=colour, label=name)
     if places.joined or places.by_prediction:
         label_places(ax, places)
     else:
