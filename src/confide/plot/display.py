@@ -54,7 +54,8 @@ class Display:
         super().__init_subclass__(**settings)
         if "plot" in vars(cls):
             cls.from_prediction = _with_options_of(cls.plot, cls.from_prediction)
-            cls.from_estimator = _with_options_of(cls.from_prediction, cls.from_estimator)
+            shown = _with_options_of(cls.from_prediction, cls.from_estimator)
+            cls.from_estimator = shown  # type: ignore[method-assign]
 
     @classmethod
     def from_estimator(

@@ -137,7 +137,8 @@ def _paint_band(ax: "Axes", places: Places, band: Band, *, thin: bool = False) -
 def _paint_mean(
     ax: "Axes", picture: IntervalsPicture, as_line: bool, sizes: tuple[float, float]
 ) -> None:
-    places, style = picture.places, {"color": COLOURS["mean"], "label": "prediction"}
+    places = picture.places
+    style: dict[str, Any] = {"color": COLOURS["mean"], "label": "prediction"}
     if as_line:
         ax.plot(places.position, picture.mean, linewidth=1.2, **style)
     else:
