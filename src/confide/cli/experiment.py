@@ -205,13 +205,13 @@ def _folder(runs: Path, chosen: Any, quick: bool) -> Path:
 def _messages(
     kept: str = "Finished cells are kept; the same command goes on from there.",
 ) -> Iterator[None]:
-    from confide.experiments import LostCellError
+    from confide.engines import LostPieceError
 
-    with messages(kept, LostCellError):
+    with messages(kept, LostPieceError):
         yield
 
 
 def _engine(name: str, address: str | None) -> Any:
-    from confide.experiments import InProcess, RayCluster
+    from confide.engines import InProcess, RayCluster
 
     return RayCluster(address) if name == "ray" else InProcess()

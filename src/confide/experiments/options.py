@@ -1,4 +1,4 @@
-"""What of an experiment is run: sets, methods, levels and simulations, and the seed."""
+"""Which part of an experiment is run: sets, methods, levels, simulations, and the seed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from confide.errors import nearest
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What of an experiment is run. An empty tuple is something that the experiment has not.
+    """Which part of an experiment is run. An empty tuple: the experiment has no such choice.
 
     Attributes:
         simulations: simulated data sets (or networks, or repetitions: the experiment says).
@@ -58,7 +58,19 @@ class Options:
         simulations: int | None = None,
         seed: int | None = None,
     ) -> "Options":
-        """These options with what was asked for, out of the whole experiment."""
+        """These options with what was asked for, out of the whole experiment.
+
+        Args:
+            whole: the whole experiment's options.
+            sets: data sets by name, or None for those of these options; so for the others.
+            methods: methods by their short name.
+            levels: confidence levels.
+            simulations: simulated data sets.
+            seed: same seed, same numbers.
+
+        Returns:
+            The changed options. What the experiment does not have is a `ValueError`.
+        """
         changes: dict[str, Any] = {}
         if sets is not None:
             changes["sets"] = _chosen("sets", sets, whole.sets)
@@ -70,7 +82,7 @@ class Options:
                 raise ValueError("This experiment has no levels to choose from.")
             changes["levels"] = tuple(sorted({_checked_level(level) for level in levels}))
             if not changes["levels"]:
-                raise ValueError("Pass at least one level, as 0.8.")
+                raise ValueError("Pass at least one level, such as 0.8.")
         if simulations is not None:
             require_whole("simulations", simulations, "Pass for example 20.")
             changes["simulations"] = simulations

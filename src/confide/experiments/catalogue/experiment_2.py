@@ -1,21 +1,16 @@
 """Experiment 2: how much random targets and random training add to a network's variance."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from confide.document import Column, Figure, Part, Section, Table, lines_with_errors
-from confide.experiments.cell import Cell
-from confide.experiments.experiment import Experiment, Findings
-from confide.experiments.options import Options
+from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, seeds_of, twin_of
-from confide.experiments.store import Saved
 from confide.progress import Progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 N_TEST = 5000
 NETWORKS_PER_CELL = 25
@@ -80,10 +75,8 @@ class Experiment2(Experiment):
         return Findings("\n".join(words) or "No size has both kinds of networks yet.", parts)
 
 
-def predictions(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
+def predictions(settings: Mapping[str, Any], progress: Progress | None) -> pd.DataFrame:
     """What each network predicts at the test rows."""
-    import pandas as pd
-
     twin = twin_of(settings["set"], test_size=N_TEST)
     n_rows = settings["rows"]  # nested: a larger training set holds the smaller ones
     data_seeds = seeds_of(settings, "targets")
@@ -106,10 +99,8 @@ def predictions(settings: Mapping[str, Any], progress: Progress | None) -> "pd.D
     )
 
 
-def _variances(finished: Sequence[Saved]) -> "pd.DataFrame":
+def _variances(finished: Sequence[Saved]) -> pd.DataFrame:
     """For each size, the mean variance at a test row, by source, with standard errors."""
-    import pandas as pd
-
     spread: dict[tuple[int, str], tuple[float, float]] = {}
     for key in sorted({(s.settings["rows"], s.settings["targets"]) for s in finished}):
         cells = [s for s in finished if (s.settings["rows"], s.settings["targets"]) == key]
@@ -150,10 +141,8 @@ def mean_variance(means: np.ndarray) -> tuple[float, float]:
     return float(squared.sum(axis=0).mean() / (n - 1)), float(np.sqrt((n - 1) * np.var(left_out)))
 
 
-def _decay(variances: "pd.DataFrame") -> "pd.DataFrame":
+def _decay(variances: pd.DataFrame) -> pd.DataFrame:
     """The law c N^-a for each source, by weighted least squares of the logarithms."""
-    import pandas as pd
-
     rows = []
     for source, each in variances.groupby("source", sort=False):
         usable = each[(each["variance"] > 0) & (each["variance_se"] > 0)]
@@ -183,9 +172,7 @@ def power_law(n: np.ndarray, value: np.ndarray, error: np.ndarray) -> tuple[floa
     return float(-slope), float(np.sqrt(max(scatter, 1.0) / spread)), float(np.exp(intercept))
 
 
-def _section(
-    variant: str, epochs: int, variances: "pd.DataFrame", decay: "pd.DataFrame"
-) -> Section:
+def _section(variant: str, epochs: int, variances: pd.DataFrame, decay: pd.DataFrame) -> Section:
     slug = variant.rsplit(maxsplit=1)[-1]
     laws = decay.set_index("source")
     # A difference may come out below zero by chance: it stays in the table.
@@ -241,9 +228,7 @@ def _section(
     )
 
 
-def _words(
-    variant: str, epochs: int, variances: "pd.DataFrame", decay: "pd.DataFrame"
-) -> list[str]:
+def _words(variant: str, epochs: int, variances: pd.DataFrame, decay: pd.DataFrame) -> list[str]:
     targets = variances[variances["source"] == "random targets"]
     first, last = targets.iloc[0], targets.iloc[-1]
     share = (

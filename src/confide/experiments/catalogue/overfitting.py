@@ -1,22 +1,18 @@
 """Appendix: an example that overfits, and what the confidence intervals say of it."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from confide.document import Column, Figure, Part, Table, bands
-from confide.experiments.cell import Cell
-from confide.experiments.coverage import CONTENDERS, standard_error
-from confide.experiments.experiment import Experiment, Findings
-from confide.experiments.options import Options
+from confide.experiments.coverage.comparison import standard_error
+from confide.experiments.coverage.study import CONTENDERS
+from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, seeds_of
-from confide.experiments.store import Saved
 from confide.progress import Progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 X_TRAIN = np.linspace(0.1, 0.9, 7)
 X_TEST = np.linspace(0, 1, 200)
@@ -68,8 +64,6 @@ class Overfitting(Experiment):
 
     def findings(self, finished: Sequence[Saved]) -> Findings:
         """Widths at the points and between them, and the paper's figure."""
-        import pandas as pd
-
         frames = []
         for entry in ENTRIES:
             cells = [
@@ -85,10 +79,8 @@ class Overfitting(Experiment):
         return Findings(_words(summary), parts)
 
 
-def curves(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
+def curves(settings: Mapping[str, Any], progress: Progress | None) -> pd.DataFrame:
     """Predictions and confidence intervals over the line and at the training points."""
-    import pandas as pd
-
     draws = [
         np.random.default_rng(seed).normal(0, NOISE_STD, len(X_TRAIN))
         for seed in seeds_of(settings, "targets")
@@ -117,7 +109,7 @@ def curves(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFr
     return pd.concat(frames, ignore_index=True)
 
 
-def _at_and_between(frame: "pd.DataFrame") -> dict[str, Any]:
+def _at_and_between(frame: pd.DataFrame) -> dict[str, Any]:
     """Mean widths at the training points and half-way between them, over the data sets."""
     frame = frame.assign(width=frame["upper"] - frame["lower"])
     half_way = (X_TRAIN[1:] + X_TRAIN[:-1]) / 2
@@ -145,7 +137,7 @@ def _at_and_between(frame: "pd.DataFrame") -> dict[str, Any]:
     return row
 
 
-def _table(summary: "pd.DataFrame") -> Table:
+def _table(summary: pd.DataFrame) -> Table:
     columns = [
         Column("entry", "method"),
         Column("at_points", "width at the points", ".3g", error="at_points_se"),
@@ -168,7 +160,7 @@ def _table(summary: "pd.DataFrame") -> Table:
     return Table("overfitting", caption, summary, columns)
 
 
-def _curves_figure(frame: "pd.DataFrame") -> Figure:
+def _curves_figure(frame: pd.DataFrame) -> Figure:
     first = frame[frame["simulation"] == frame["simulation"].min()]
     curve, points = first[first["target"].isna()], first[first["target"].notna()]
     observed = points.drop_duplicates("x")[["x", "target"]].rename(columns={"target": "y"})
@@ -188,7 +180,7 @@ def _curves_figure(frame: "pd.DataFrame") -> Figure:
     )
 
 
-def _words(summary: "pd.DataFrame") -> str:
+def _words(summary: pd.DataFrame) -> str:
     return "\n".join(
         f"- {row['entry']}: {row['at_points']:.2g} wide at the points, {row['between']:.2g} "
         f"between them; wider at the points in {100 * row['wider_at_points']:.0f} % of data sets."
