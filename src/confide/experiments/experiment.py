@@ -9,10 +9,10 @@ from typing import ClassVar
 from confide.document import Part
 from confide.experiments.cell import Cell
 from confide.experiments.options import Options
-from confide.experiments.store import RUN_FILE, RunFolder, Saved
+from confide.experiments.store import RUN_FILE, RunFolder, Saved, tables_by
 
 # All that a file of the catalogue needs to describe an experiment comes from here.
-__all__ = ["Cell", "Experiment", "Findings", "Options", "Saved", "cells_of", "open_run"]
+__all__ = ["Cell", "Experiment", "Findings", "Options", "Saved", "tables_by"]
 
 
 @dataclass(frozen=True)

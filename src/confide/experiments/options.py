@@ -7,6 +7,9 @@ from typing import Any
 from confide.checks import checked_level, require_whole
 from confide.errors import nearest
 
+# What all cells of a run share, in the order of its description.
+FIXED = ("simulations", "levels", "rows", "seed")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -31,22 +34,14 @@ class Options:
     @property
     def fixed(self) -> dict[str, Any]:
         """What all cells of a run share; sets and methods may be added to it later."""
-        return {
-            "simulations": self.simulations,
-            "levels": list(self.levels),
-            "rows": list(self.rows),
-            "seed": self.seed,
-        }
+        values = ((name, getattr(self, name)) for name in FIXED)
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values}
 
     def of_run(self, description: Mapping[str, Any]) -> "Options":
         """These options as a run's folder describes them."""
-        return replace(
-            self,
-            simulations=description["simulations"],
-            levels=tuple(description["levels"]),
-            rows=tuple(description["rows"]),
-            seed=description["seed"],
-        )
+        values = ((name, description[name]) for name in FIXED)
+        changes = {name: tuple(v) if isinstance(v, list) else v for name, v in values}
+        return replace(self, **changes)
 
     def shrunk(
         self,

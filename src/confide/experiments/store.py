@@ -6,7 +6,7 @@ however it ends.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +55,15 @@ class Saved:
         with _parquet(path) as pq:
             description = json.loads((pq.read_schema(path).metadata or {})[METADATA])
             return cls(path, description["settings"], description["provenance"])
+
+
+def tables_by(finished: Sequence[Saved], *names: str) -> dict[tuple[Any, ...], pd.DataFrame]:
+    """The tables of finished cells, those that agree in these settings put together."""
+    together: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
+    for saved in finished:
+        key = tuple(saved.settings[name] for name in names)
+        together.setdefault(key, []).append(saved.frame)
+    return {key: pd.concat(frames, ignore_index=True) for key, frames in together.items()}
 
 
 @dataclass(frozen=True)

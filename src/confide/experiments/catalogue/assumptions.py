@@ -1,5 +1,6 @@
 """The check of Assumptions 3.1 and 3.2: errors of a member, and its shift when retrained."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ import pandas as pd
 from confide.document import Column, Figure, Table, histograms
 from confide.estimators import IntervalRegressor
 from confide.experiments.coverage.report import SET, VARIANT
-from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved
+from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved, tables_by
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, n_rows_of, seeds_of, twin_of
 from confide.methods import bootstrapped_deep_ensemble
@@ -73,12 +74,12 @@ class Assumptions(Experiment):
 
     def findings(self, finished: Sequence[Saved]) -> Findings:
         """Normality, bias and size over all test rows, and the paper's histograms."""
-        frames: dict[tuple[str, str], list[pd.DataFrame]] = {
-            (name, variant): [] for name in self.whole.sets for variant in VARIANTS
+        tables = tables_by(finished, "set", "variant")
+        together = {
+            key: tables[key]
+            for key in itertools.product(self.whole.sets, VARIANTS)
+            if key in tables
         }
-        for saved in finished:
-            frames[saved.settings["set"], saved.settings["variant"]].append(saved.frame)
-        together = {key: pd.concat(those) for key, those in frames.items() if those}
         every_row = pd.concat(
             [
                 at_each_row(frame).assign(set=name, variant=variant)
@@ -133,22 +134,26 @@ def _described(rows: pd.DataFrame) -> pd.DataFrame:
 
 def at_each_row(frame: pd.DataFrame) -> pd.DataFrame:
     """For each test row: bias, both standard deviations and p-values of normality."""
-    by_row = frame.groupby("row")
-    error, shift, n = by_row["error"], by_row["shift"], by_row.size()
-    bias, spread = error.mean(), error.std()
-    columns = {
-        "simulations": n,
-        "bias": bias,
-        "bias_in_std": bias / spread,
-        "bias_significant": bias.abs() > 1.96 * spread / np.sqrt(n),
-        "variance_ratio": shift.var() / error.var(),
-        "error_p": error.agg(_normality_p),
-        "shift_p": shift.agg(_normality_p),
-    }
-    return pd.DataFrame(columns).reset_index()
+    rows = []
+    for row, at_row in frame.groupby("row"):
+        error, shift = at_row["error"].to_numpy(), at_row["shift"].to_numpy()
+        bias, spread, n = float(error.mean()), float(np.std(error, ddof=1)), len(at_row)
+        rows.append(
+            {
+                "row": row,
+                "simulations": n,
+                "bias": bias,
+                "bias_in_std": bias / spread,
+                "bias_significant": abs(bias) > 1.96 * spread / np.sqrt(n),
+                "variance_ratio": float(np.var(shift, ddof=1) / spread**2),
+                "error_p": _normality_p(error),
+                "shift_p": _normality_p(shift),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
-def _normality_p(values: pd.Series) -> float:
+def _normality_p(values: np.ndarray) -> float:
     """Of Shapiro and Wilk's test; not a number where there are too few values for it."""
     from scipy.stats import shapiro
 

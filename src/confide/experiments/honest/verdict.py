@@ -83,14 +83,15 @@ def demands(numbers: pd.DataFrame, costs: pd.DataFrame) -> list[Demand]:
     """
     ours, raw, naive = (_rows(numbers, contender) for contender in (DEFAULT, RAW_BDE, NB))
     at_level = [row for row in ours if row["confidence_level"] == LEVEL]
+    small = [row for row in at_level if row["set"] in SMALL]
+    honest = [
+        row for row, other in _beside(at_level, raw) if other["coverage"] >= LEVEL - HONEST_WITHIN
+    ]
+    costly = of_contender(costs, DEFAULT).to_dict("records")
     return [
         Demand(
             f"Brier score of 80 % confidence intervals at most {MOST_BRIER:g} on the small sets",
-            [
-                Check(_where(row), _brier(row), row["brier"] <= MOST_BRIER)
-                for row in at_level
-                if row["set"] in SMALL
-            ],
+            [Check(_where(row), _brier(row), row["brier"] <= MOST_BRIER) for row in small],
         ),
         Demand(
             "mean coverage within 3 points of nominal at every level", [_near(row) for row in ours]
@@ -100,20 +101,16 @@ def demands(numbers: pd.DataFrame, costs: pd.DataFrame) -> list[Demand]:
         Demand(
             "at most 10 % wider where raw 80 % confidence intervals were honest",
             [
-                Check(
-                    _where(row),
-                    f"{row['to_raw_bde']:.2f} times as wide",
-                    row["to_raw_bde"] <= MOST_WIDENING,
-                )
-                for row, other in _beside(at_level, raw)
-                if other["coverage"] >= LEVEL - HONEST_WITHIN
+                Check(_where(row), f"{wider:.2f} times as wide", wider <= MOST_WIDENING)
+                for row in honest
+                for wider in [row["to_raw_bde"]]
             ],
         ),
         Demand(
             f"cost at most {MOST_RAW_FITS} raw fits",
             [
                 Check(_where(row), f"{row['cost']:.1f}", row["cost"] <= MOST_RAW_FITS)
-                for row in of_contender(costs, DEFAULT).to_dict("records")
+                for row in costly
             ],
         ),
     ]
@@ -146,15 +143,11 @@ def _near(row: Numbers) -> Check:
 
 
 def _better(name: str, pairs: Sequence[tuple[Numbers, Numbers]]) -> Demand:
-    return Demand(
-        f"lower Brier score of 80 % confidence intervals than {name}",
-        [
-            Check(
-                _where(row), f"{_brier(row)} against {_brier(other)}", row["brier"] < other["brier"]
-            )
-            for row, other in pairs
-        ],
-    )
+    checks = [
+        Check(_where(row), f"{_brier(row)} against {_brier(other)}", row["brier"] < other["brier"])
+        for row, other in pairs
+    ]
+    return Demand(f"lower Brier score of 80 % confidence intervals than {name}", checks)
 
 
 def _where(row: Numbers) -> str:
