@@ -60,11 +60,10 @@ class Experiment1(Experiment):
         """Table 1 and the table of RMSE beside print, all levels, and the figures."""
         entries = sorted(judged(finished), key=_place)
         numbers = in_numbers(entries)
-        every = "Every data set, method, kind and level of Experiment 1."
         parts = [
             *(_section_of(kind, entries, numbers) for kind in KINDS),
             Section("Accuracy", [_rmse_table(numbers)]),
-            Section("Every level", [table_of_all("experiment-1", every, numbers)]),
+            Section("Every level", [table_of_all("experiment-1", numbers)]),
         ]
         return Findings(_words(numbers), parts)
 

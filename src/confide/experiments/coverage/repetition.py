@@ -60,8 +60,7 @@ class Repetition(Experiment):
         ]
         for kind, level in self.drawn:
             parts += violins_of(entries, kind, level, DESCRIBED, name=self.name)
-        every = f"Every condition, kind and level of {self.name}."
-        parts.append(table_of_all(self.name, every, numbers, condition=self.condition))
+        parts.append(table_of_all(self.name, numbers, condition=self.condition))
         return Findings(_words(of_variant(numbers, DESCRIBED)), parts)
 
 

@@ -77,20 +77,8 @@ def table_beside_print(
     return Table(name, caption, frame, columns, mark=MARK_IN_WORDS)
 
 
-def table_of_all(
-    name: str, caption: str, numbers: pd.DataFrame, *, condition: str | None = None
-) -> Table:
-    """Every set, condition, contender, kind and level.
-
-    Args:
-        name: of its files.
-        caption: what it shows.
-        numbers: as `in_numbers` gives them.
-        condition: what the study's conditions are, as a heading; None if it has one only.
-
-    Returns:
-        A table with coverages, scores, widths and errors.
-    """
+def table_of_all(name: str, numbers: pd.DataFrame, *, condition: str | None = None) -> Table:
+    """Every set, condition (with this heading), contender, kind and level."""
     columns = [
         *_who(condition),
         VARIANT,
@@ -102,7 +90,8 @@ def table_of_all(
         Column("rmse", "RMSE", ".3g", error="rmse_se", help="against new targets, expected"),
         Column("simulations", "simulations", "d"),
     ]
-    return Table(name, caption, numbers, columns)
+    varied = "data set" if condition is None else f"data set, {condition}"
+    return Table(name, f"Every {varied}, method, kind and level.", numbers, columns)
 
 
 def _who(condition: str | None) -> list[Column]:

@@ -88,12 +88,7 @@ def tables_of(numbers: pd.DataFrame, costs: pd.DataFrame, demands: Sequence[Dema
             _raw_and_default(prediction),
         ),
         table_of_costs("honest-confidence-costs", costs),
-        table_of_all(
-            "honest-confidence-every-level",
-            "Every truth, contender, kind and level.",
-            numbers,
-            condition="truth",
-        ),
+        table_of_all("honest-confidence-every-level", numbers, condition="truth"),
     ]
     return [table for table in tables if len(table.frame)]
 
