@@ -28,6 +28,7 @@ from confide.experiments.honest.problems import (
     RAW,
     SHIFT,
     SHIFTED,
+    SHORTENED,
     Contender,
     Problem,
     shown_for,
@@ -67,7 +68,7 @@ def nested_cells(options: Options) -> list[Cell]:
 
 def n_data_sets(problem: Problem, simulations: int) -> int:
     """Outer data sets: as many as were asked for, half of that where each takes long."""
-    return math.ceil(simulations / 2) if problem.is_short_of_simulations else simulations
+    return math.ceil(simulations / 2) if problem.set in SHORTENED else simulations
 
 
 def nested_cell(

@@ -51,11 +51,6 @@ class Problem:
     truth: str
 
     @property
-    def is_short_of_simulations(self) -> bool:
-        """Whether half as many data sets must do, because each of them takes long."""
-        return self.set in SHORTENED
-
-    @property
     def n_train(self) -> int:
         """Training rows of each simulated data set."""
         if self.truth == FORMULA:
