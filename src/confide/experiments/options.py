@@ -40,7 +40,9 @@ class Options:
     def of_run(self, description: Mapping[str, Any]) -> "Options":
         """These options as a run's folder describes them."""
         values = ((name, description[name]) for name in FIXED)
-        changes = {name: tuple(v) if isinstance(v, list) else v for name, v in values}
+        changes: dict[str, Any] = {
+            name: tuple(v) if isinstance(v, list) else v for name, v in values
+        }
         return replace(self, **changes)
 
     def shrunk(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from confide.document import Column, Figure, Table, histograms
+from confide.document import Column, Figure, Part, Table, histograms
 from confide.estimators import IntervalRegressor
 from confide.experiments.coverage.report import SET, VARIANT
 from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved, tables_by
@@ -90,7 +90,7 @@ class Assumptions(Experiment):
         summary = _summary(every_row)
         columns = [SET, VARIANT, *(column for column, _ in STATISTICS)]
         table = Table("assumptions", CAPTION, summary, columns)
-        parts = [table, _bias_figure(_described(every_row))]
+        parts: list[Part] = [table, _bias_figure(_described(every_row))]
         if (of_paper := together.get(("boston", "as described"))) is not None:
             parts.append(_histograms(of_paper))
         return Findings(_words(_described(summary)), parts)

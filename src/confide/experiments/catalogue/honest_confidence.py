@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import pandas as pd
 
+from confide.document import Part
 from confide.experiments.coverage.comparison import of
 from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved
 from confide.experiments.honest.cells import nested_cells
@@ -46,7 +47,7 @@ class HonestConfidence(Experiment):
         entries = entries_of(finished)
         numbers, cost = in_nested_numbers(entries), costs(entries)
         asked = demands(numbers, cost)
-        parts = [*tables_of(numbers, cost, asked), *figures_of(entries, numbers)]
+        parts: list[Part] = [*tables_of(numbers, cost, asked), *figures_of(entries, numbers)]
         return Findings("\n".join([_in_short(numbers), *map(str, asked)]), parts)
 
 

@@ -54,7 +54,7 @@ def nested_cells(options: Options) -> list[Cell]:
     problems = [problem for problem in PROBLEMS if problem.set in options.sets]
     pairs = [(problem, contender) for problem in problems for contender in EVERYWHERE]
     pairs += [(problem, contender) for problem in problems for contender in shown_for(problem)]
-    at_once, later = [], []
+    at_once, later = list[Cell](), list[Cell]()
     for problem, contender in pairs:
         if contender.method not in options.methods:
             continue
