@@ -26,6 +26,7 @@ import confide.workflow
 from confide.calibration import FEWEST_SIMULATIONS
 from confide.cli import main
 from confide.coverage.result import Coverage, CoverageCheck
+from confide.workflow import TrainingTable
 
 QUICK = ["--epochs", "3", "--members", "2"]
 
@@ -99,7 +100,7 @@ def test_fit_prints_the_model_and_says_the_rest_on_standard_error(homes, tmp_pat
     assert "Left out of the fit: number" in result.stderr
     assert re.search(r"On 30 rows set aside: RMSE \S+ ± ", result.stderr)
     assert f"Next: confide report {path} {homes}" in result.stderr
-    assert confide.load(path).training_table_.file == "homes.parquet"
+    assert TrainingTable.of(confide.load(path)).file == "homes.parquet"
 
 
 def test_fit_tells_the_same_as_json(homes, tmp_path):
@@ -107,7 +108,7 @@ def test_fit_tells_the_same_as_json(homes, tmp_path):
     told = json.loads(done("fit", homes, "-t", "price", "-o", path, "--json", *QUICK).stdout)
     assert told["model"] == str(path)
     assert told["rows"] == {"trained on": 119, "set aside": 30}
-    assert told["judged"]["rmse"] == confide.load(path).training_table_.judged["rmse"]
+    assert told["judged"]["rmse"] == TrainingTable.of(confide.load(path)).judged["rmse"]
     assert {"name": "sold", "kind": "date"} in told["columns"]
 
 

@@ -22,6 +22,7 @@ from confide.coverage.result import Coverage, CoverageCheck
 from confide.document.tables import with_error
 from confide.errors import (
     KeptColumnError,
+    ModelFileError,
     RowError,
     TableMismatchError,
     TargetError,
@@ -32,6 +33,7 @@ from confide.tables import TableFile, write_blocks
 from confide.workflow import (
     CheckedTable,
     Notes,
+    TrainingTable,
     arrow_types,
     check_table,
     described,
@@ -179,7 +181,7 @@ def test_copies_count_once_where_a_model_is_judged(small):
     table = found.model.training_table_
     assert (table.n_trained, table.n_set_aside) == (320, 80)
     assert (len(table.trained_on), len(table.set_aside)) == (80, 20)
-    assert table.judged["rows"] == 20
+    assert TrainingTable.of(found.model).judged["rows"] == 20
     assert found.model.calibration_.n_rows == 20
     assert "Of 80 rows set aside, 20 are different, the others copies." in found.notes
     assert described(found.model).rows == {"trained on": 320, "set aside": 80}
@@ -303,7 +305,7 @@ def test_the_judgement_is_that_of_the_rows_set_aside_before_calibration(fitted, 
     inputs = page_inputs(model, rows)
     aside = np.array(inputs.status) == "calibrated on"
     raw = model.get_prediction(features).uncalibrated
-    judged = model.training_table_.judged
+    judged = TrainingTable.of(model).judged
     assert judged["rows"] == 24
     errors = (raw.mean - y)[aside]
     assert judged["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)))
@@ -323,7 +325,7 @@ def test_the_judgement_is_that_of_the_rows_set_aside_before_calibration(fitted, 
 def test_without_rows_set_aside_nothing_is_judged_or_calibrated(rows, small):
     found = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small), hold_out=0)
     assert found.model.calibration_ is None
-    assert found.model.training_table_.judged == {}
+    assert TrainingTable.of(found.model).judged == {}
     assert "cannot be told" in found.judgement
     assert any(
         "takes 19 different rows that are set aside, and there are 0" in n for n in found.notes
@@ -347,6 +349,16 @@ def test_a_saved_model_remembers_the_table(fitted, tmp_path):
         assert np.array_equal(kept, getattr(fitted.model.training_table_, name))
 
 
+@pytest.mark.parametrize(
+    "change", [{"target": 3}, {"notes": None}, {"judged": {"rmse": "1"}}, {"judged": []}]
+)
+def test_a_model_that_says_nonsense_of_its_table_is_refused(fitted, change):
+    model, rows = copy.copy(fitted.model), fitted.model.training_table_
+    model.training_table_ = dataclasses.replace(rows, origin={**rows.origin, **change})
+    with pytest.raises(ModelFileError, match="training table is of the wrong type"):
+        TrainingTable.of(model)
+
+
 def test_columns_can_be_left_out_by_name(rows):
     assert without_columns(rows, ["id"]).column_names == ["x", "colour", "y", "z"]
     with pytest.raises(TargetError, match=r"no column 'idd' to leave out.*mean 'id'"):
@@ -364,7 +376,7 @@ def test_held_out_rows_decide_whether_it_overfits(rows, small, monkeypatch):
     found = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small))
     assert given == [(94, 94, 24, 24)]
     assert found.warnings[0].startswith("The networks fit their training rows much better than")
-    assert found.model.training_table_.warnings == found.warnings
+    assert TrainingTable.of(found.model).warnings == found.warnings
 
 
 def test_a_model_that_is_no_better_than_the_mean_is_warned_of(small):
@@ -419,7 +431,7 @@ def test_an_honest_fit_is_the_same_fit_calibrated_on_the_rows_trained_on(honest,
     features, y = take_target(rows, "y")
     model = honest.model
     assert np.array_equal(model.predict(features), fitted.model.predict(features))
-    assert model.training_table_.judged == fitted.model.training_table_.judged
+    assert TrainingTable.of(model).judged == TrainingTable.of(fitted.model).judged
     own, now = (each.get_prediction(features) for each in (fitted.model, model))
     assert np.array_equal(now.uncalibrated.confidence_interval(), own.confidence_interval())
     assert np.array_equal(now.prediction_interval(), own.prediction_interval())  # of rows set aside
@@ -518,7 +530,7 @@ def test_with_few_rows_set_aside_the_twins_prediction_intervals_stay_and_are_jud
     features, y = take_target(rows, "y")
     aside = np.isin(known_again(model, features, y, copies=False), model.training_table_.set_aside)
     lower, upper = model.get_prediction(features).prediction_interval(0.8)[aside].T
-    judged = model.training_table_.judged
+    judged = TrainingTable.of(model).judged
     assert judged["coverage_80"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
     assert "now calibrated on these rows" not in found.judgement
 

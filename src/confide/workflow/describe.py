@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from confide.calibration import MANY_BIASED
 from confide.estimators import IntervalRegressor, in_words
+from confide.workflow.training_table import TrainingTable
 
 if TYPE_CHECKING:
     from confide.calibration import CalibrationSummary
@@ -91,18 +92,16 @@ class Description:
 
 def described(model: IntervalRegressor) -> Description:
     """What a fitted model says of itself."""
-    table = model.training_table_
-    rows = None
-    if table is not None:
-        rows = {"trained on": table.n_trained, "set aside": table.n_set_aside}
+    table, known = TrainingTable.of(model), model.training_table_
+    rows = (
+        None if known is None else {"trained on": known.n_trained, "set aside": known.n_set_aside}
+    )
     on_twins = model.confidence_calibration_
     summary = None if on_twins is None else on_twins.summary
-    notes = [] if table is None else list(table.notes)
-    warnings = [] if table is None else list(table.warnings)
     return Description(
         method=type(model).__name__.removesuffix("Regressor"),
-        target=None if table is None else table.target,
-        file=None if table is None else table.file,
+        target=table.target,
+        file=table.file,
         rows=rows,
         columns=_columns(model),
         settings={
@@ -112,9 +111,9 @@ def described(model: IntervalRegressor) -> Description:
         },
         calibrated_on=0 if model.calibration_ is None else model.calibration_.n_rows,
         honesty=None if summary is None else summary.to_json(),
-        judged={} if table is None else dict(table.judged),
-        notes=[*notes, *sentences(summary)],
-        warnings=[*warnings, *(() if summary is None else summary.warnings)],
+        judged=dict(table.judged),
+        notes=[*table.notes, *sentences(summary)],
+        warnings=[*table.warnings, *(() if summary is None else summary.warnings)],
     )
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from confide.errors import (
     listed,
     nearest,
 )
-from confide.estimators import IntervalRegressor, TrainingTable
+from confide.estimators import IntervalRegressor, TrainingRows
 from confide.fingerprints import are_copies, groups
 from confide.prediction import Prediction
 from confide.simulate import FEWEST_ROWS as FEWEST_FOR_A_TWIN
@@ -31,6 +31,7 @@ from confide.workflow.describe import described
 from confide.workflow.notes import Notes
 from confide.workflow.rows import encoded, known_again, set_aside
 from confide.workflow.target import known_rows, take_target
+from confide.workflow.training_table import TrainingTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,8 +66,7 @@ class FittedTable:
     @property
     def judgement(self) -> str:
         """How good it is on the rows that were set aside, in a sentence."""
-        table = self.model.training_table_
-        judged = {} if table is None else table.judged
+        judged = TrainingTable.of(self.model).judged
         if not judged:
             return "No rows were set aside, so how good the model is cannot be told."
         held = " and ".join(
@@ -162,17 +162,14 @@ def fit_table(
             stay = honest and len(test) < FEWEST_TO_CALIBRATE
             judged = judged_on(model.get_prediction(held) if stay else at_held, y_held)
     worries += _worries(at_train, y_train, at_held, y_held)
-    model.training_table_ = TrainingTable(
-        target=target,
-        file=file,
+    origin = TrainingTable(target, file, tuple(notes), tuple(worries), judged)
+    model.training_table_ = TrainingRows(
         trained_on=np.unique(rows[~aside]),
         set_aside=np.unique(rows[aside]),
         n_trained=len(y_train),
         n_set_aside=int(aside.sum()),
         copies=copies,
-        notes=tuple(notes),
-        warnings=tuple(worries),
-        judged=judged,
+        origin=asdict(origin),
     )
     told = described(model)
     return FittedTable(model, tuple(told.notes), tuple(told.warnings))

@@ -14,6 +14,7 @@ from confide.workflow.page.inputs import NEW, PageInputs
 from confide.workflow.predict import features_of, predicted
 from confide.workflow.rows import status
 from confide.workflow.target import take_target
+from confide.workflow.training_table import TrainingTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +50,7 @@ def page_inputs(
         table = table.take(numbers - 1)
     features = features_of(model, table)
     prediction = predicted(model, features, notes)
-    trained = model.training_table_
-    target = "the target" if trained is None else trained.target
+    target = TrainingTable.of(model).target or "the target"
     y = take_target(table, target).y if target in table.column_names else None
     advice, levers = _advice(prediction, confidence_level)
     description = described(model)
@@ -84,9 +84,9 @@ def _advice(
 
 
 def _settings(model: IntervalRegressor, file: str) -> dict[str, str]:
-    description, table = described(model), model.training_table_
+    description = described(model)
     # Without what was found on twins: that has a section of its own.
-    said = () if table is None else table.notes
+    said = TrainingTable.of(model).notes
     notes = {"notes from the fit": " ".join(said)} if said else {}
     kinds = [column["kind"] for column in description.columns]
     return {
