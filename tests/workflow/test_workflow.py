@@ -20,6 +20,7 @@ from confide import (
 )
 from confide.coverage.result import Coverage, CoverageCheck
 from confide.document.tables import with_error
+from confide.encoding import Encoder
 from confide.errors import (
     KeptColumnError,
     ModelFileError,
@@ -28,7 +29,7 @@ from confide.errors import (
     TargetError,
     TwinError,
 )
-from confide.fingerprints import are_copies, fingerprints, groups
+from confide.fingerprints import are_copies, fingerprints, groups, identities
 from confide.tables import TableFile, write_blocks
 from confide.workflow import (
     CheckedTable,
@@ -47,8 +48,9 @@ from confide.workflow import (
 )
 from confide.workflow.check import OURS
 from confide.workflow.describe import sentences
-from confide.workflow.rows import known_again, set_aside, status
+from confide.workflow.predict import encoded
 from confide.workflow.target import known_rows, take_target
+from confide.workflow.training_table import set_aside, status
 
 FINITE = st.floats(-1e6, 1e6, width=64)
 MATRICES = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=FINITE)
@@ -83,7 +85,9 @@ def fitted(rows, small):
 def honest(rows, small):
     """The same with confidence intervals calibrated on as few twins as there may be."""
     estimator = BootstrappedDeepEnsembleRegressor(**small)
-    return fit_table(rows, "y", estimator, file="rows.csv", seed=1, honest=True, n_simulations=10)
+    return fit_table(
+        rows, "y", estimator, file="rows.csv", seed=1, calibrate_confidence=True, n_simulations=10
+    )
 
 
 # Rows, known again
@@ -286,7 +290,7 @@ def test_the_model_is_that_of_a_plain_fit_to_the_rows_that_were_not_set_aside(fi
     known = rows.filter(np.isfinite(take_target(rows, "y").y))
     features, y = take_target(known, "y")
     # The same rows by the model's own account of them.
-    here = np.array(status(fitted.model, features, y))
+    here = np.array(status(fitted.model, encoded(fitted.model, features).matrix, y))
     assert (here == "trained on").sum() == 94
     assert (here == "calibrated on").sum() == 24
     trained, aside = features.filter(here == "trained on"), features.filter(here != "trained on")
@@ -387,6 +391,39 @@ def test_a_model_that_is_no_better_than_the_mean_is_warned_of(small):
     assert any("no better than always predicting the mean" in each for each in found.warnings)
 
 
+@pytest.mark.parametrize(
+    ("hold_out", "fitted_to", "encoded_rows"),
+    # All rows, to choose those to set aside; then those trained on, and those set aside.
+    [(0.2, [118, 94], [118, 94, 24]), (0, [118], [118])],
+)
+def test_every_table_is_encoded_once(rows, small, monkeypatch, hold_out, fitted_to, encoded_rows):
+    fits, encodings = [], []
+    fit, encode = Encoder.fit.__func__, Encoder.encode_and_report
+
+    def counted_fit(cls, table):
+        fits.append(len(table))
+        return fit(cls, table)
+
+    def counted_encode(self, table):
+        encodings.append(len(table))
+        return encode(self, table)
+
+    monkeypatch.setattr(Encoder, "fit", classmethod(counted_fit))
+    monkeypatch.setattr(Encoder, "encode_and_report", counted_encode)
+    estimator = BootstrappedDeepEnsembleRegressor(**small)
+    fit_table(rows, "y", estimator, hold_out=hold_out, calibrate_confidence=True, n_simulations=10)
+    assert (fits, encodings) == (fitted_to, encoded_rows)
+
+
+def test_the_old_name_of_the_calibration_on_twins_still_works(rows):
+    few = rows.slice(10, 20)
+    with (
+        pytest.warns(DeprecationWarning, match="is now `calibrate_confidence`"),
+        pytest.raises(TwinError, match="at least 20 different rows"),
+    ):
+        fit_table(few, "y", BootstrappedDeepEnsembleRegressor(), honest=True)
+
+
 def test_few_rows_are_warned_of(small):
     generator = np.random.default_rng(0)
     table = table_of(generator.normal(size=(12, 2)), generator.normal(size=12))
@@ -435,7 +472,7 @@ def test_an_honest_fit_is_the_same_fit_calibrated_on_the_rows_trained_on(honest,
     own, now = (each.get_prediction(features) for each in (fitted.model, model))
     assert np.array_equal(now.uncalibrated.confidence_interval(), own.confidence_interval())
     assert np.array_equal(now.prediction_interval(), own.prediction_interval())  # of rows set aside
-    trained = np.array(status(model, features, y)) == "trained on"
+    trained = np.array(status(model, encoded(model, features).matrix, y)) == "trained on"
     by_hand = fitted.model.calibrate_confidence(
         features.filter(trained), y[trained], n_simulations=10
     )
@@ -520,7 +557,9 @@ def test_an_honest_page_has_its_account_and_its_warnings_once(honest, rows):
 
 def test_with_few_rows_set_aside_the_twins_prediction_intervals_stay_and_are_judged(rows, small):
     estimator = BootstrappedDeepEnsembleRegressor(**small)
-    found = fit_table(rows, "y", estimator, hold_out=0.1, honest=True, n_simulations=10)
+    found = fit_table(
+        rows, "y", estimator, hold_out=0.1, calibrate_confidence=True, n_simulations=10
+    )
     model = found.model
     assert model.calibration_ is None
     assert (
@@ -528,7 +567,8 @@ def test_with_few_rows_set_aside_the_twins_prediction_intervals_stay_and_are_jud
         "rows that are set aside, and there are 12."
     ) in found.notes
     features, y = take_target(rows, "y")
-    aside = np.isin(known_again(model, features, y, copies=False), model.training_table_.set_aside)
+    rows_known = identities(fingerprints(encoded(model, features).matrix, y), copies=False)
+    aside = np.isin(rows_known, model.training_table_.set_aside)
     lower, upper = model.get_prediction(features).prediction_interval(0.8)[aside].T
     judged = TrainingTable.of(model).judged
     assert judged["coverage_80"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
@@ -545,10 +585,10 @@ def test_a_table_too_short_for_a_twin_is_refused_before_anything_is_trained(rows
         "at least 20 different rows to train on, and there are 16. Gather more rows, set fewer"
     )
     with pytest.raises(TwinError, match=f"{message} than 4 rows aside, or fit without it"):
-        fit_table(few, "y", Untouched(), honest=True)
+        fit_table(few, "y", Untouched(), calibrate_confidence=True)
     copies = pa.concat_tables([rows.slice(10, 15)] * 10)
     with pytest.raises(TwinError, match=r"there are 15\. Gather more rows, or fit without it"):
-        fit_table(copies, "y", Untouched(), hold_out=0, honest=True)
+        fit_table(copies, "y", Untouched(), hold_out=0, calibrate_confidence=True)
 
 
 def test_columns_are_found_by_name_in_any_order_and_others_are_ignored(fitted, rows):
@@ -689,9 +729,8 @@ def test_a_table_without_the_target_has_a_page(fitted, rows):
     assert set(inputs.status) == {"new"}
 
 
-def test_a_long_table_is_sampled_and_rows_keep_their_numbers(fitted, rows, monkeypatch):
-    monkeypatch.setattr("confide.workflow.report.MOST_ROWS", 30)
-    inputs = page_inputs(fitted.model, rows)
+def test_a_long_table_is_sampled_and_rows_keep_their_numbers(fitted, rows):
+    inputs = page_inputs(fitted.model, rows, most_rows=30)
     assert inputs.n_rows == 30
     expected = rows["id"].take(inputs.row_numbers - 1).to_pylist()
     assert inputs.frame["id"].tolist() == expected

@@ -6,7 +6,7 @@ that was perhaps meant as numbers or dates, `encoder.py` for the table as a whol
 """
 
 from confide.encoding.columns import Column
-from confide.encoding.encoder import Encoder, Unseen
+from confide.encoding.encoder import EncodedTable, Encoder, Unseen
 from confide.encoding.reading import (
     column_names,
     is_table,
@@ -17,6 +17,7 @@ from confide.encoding.written_dates import series_with_dates_read
 
 __all__ = [
     "Column",
+    "EncodedTable",
     "Encoder",
     "Unseen",
     "column_names",

@@ -1,7 +1,7 @@
 """A table of any kinds of columns as one matrix of numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
 import narwhals as nw
@@ -194,6 +194,33 @@ class Encoder:
                 f"{'; '.join(odd)}. Convert them, or fit the model anew."
             )
         return given
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """A table with its numbers: estimators take it in place of the table, and encode nothing again.
+
+    Attributes:
+        table: as it was.
+        encoder: what made the numbers.
+        matrix: the numbers.
+        unseen: what to warn of when the rows are predicted.
+    """
+
+    table: Any
+    encoder: Encoder
+    matrix: Matrix
+    unseen: Unseen = field(default_factory=dict)
+
+    @classmethod
+    def for_training(cls, table: Any) -> Self:
+        """A table with the numbers of its own encoder."""
+        encoder = Encoder.fit(table)
+        return cls(table, encoder, encoder.encode(table))
+
+    def __array__(self, *arguments: Any, **keywords: Any) -> np.ndarray:
+        """Its numbers."""
+        return np.array(self.matrix, *arguments, **keywords)
 
 
 def _taken(given: Sequence[Source]) -> Sequence[Source]:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from confide.encoding import EncodedTable
 from confide.errors import KeptColumnError, RowError, TableMismatchError, listed, nearest
 from confide.estimators import IntervalRegressor
-from confide.prediction import Prediction
 from confide.tables import CSV, TableFile
 from confide.workflow.notes import Notes
 
@@ -27,6 +27,18 @@ def features_of(model: IntervalRegressor, table: "pa.Table") -> "pa.Table":
         if name not in table.column_names:
             table = table.append_column(name, pa.nulls(table.num_rows))
     return table.select(feature_names(model))
+
+
+def encoded(model: IntervalRegressor, table: "pa.Table") -> EncodedTable:
+    """The columns that the model was trained on, with their numbers.
+
+    Raises:
+        TableMismatchError: columns are missing that the model needs.
+    """
+    features, encoder = features_of(model, table), model.encoder_
+    if encoder is None:
+        raise TypeError("A model that was fitted to an array does not know the columns of a table.")
+    return EncodedTable(features, encoder, *encoder.encode_and_report(features))
 
 
 def refuse_missing_columns(model: IntervalRegressor, there: Sequence[str]) -> None:
@@ -84,12 +96,6 @@ def arrow_types(
     return {n: kind for n, kind in types.items() if n not in kept or kind == pa.string()}
 
 
-def predicted(model: IntervalRegressor, table: "pa.Table", notes: Notes) -> Prediction:
-    """The prediction for a table's rows; warnings become notes."""
-    with notes.of_warnings():
-        return model.get_prediction(features_of(model, table))
-
-
 def prediction_blocks(
     model: IntervalRegressor,
     blocks: "Iterable[pa.Table]",
@@ -115,15 +121,14 @@ def prediction_blocks(
             raise TableMismatchError("The table has a header and no rows: nothing to predict.")
         try:
             with notes.of_warnings():
-                prediction = predicted(model, block, notes)
+                features = encoded(model, block)
+                prediction = model.get_prediction(features)
                 frame = prediction.summary_frame(confidence_level)
         except RowError as error:  # numbered from 1 in the whole table
             raise RowError(error.message, start + error.row + 1) from error
         if prediction.novelty is not None:
             frame["is_novel"] = prediction.is_novel
-        if model.encoder_ is not None:
-            features = features_of(model, block)
-            frame["unseen_values"] = model.encoder_.count_new_categories(features)
+        frame["unseen_values"] = features.encoder.count_new_categories(features.table)
         refuse_hidden_columns(keep, frame.columns)
         answers = pa.Table.from_pandas(frame, preserve_index=False)
         kept = {name: block.column(name) for name in keep}
