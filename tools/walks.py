@@ -76,7 +76,7 @@ def walks() -> dict[str, set[tuple[str, str]]]:
 
         ways: dict[str, Callable[[], Any]] = {
             "`fit`": lambda: model().fit(X, y),
-            "`fit_table(calibrate_confidence=True)`": lambda: fit_table(
+            "`fit_table` with calibration on twins": lambda: fit_table(
                 table, "y", model(), calibrate_confidence=True, n_simulations=10
             ),
             "`load` and the page": page,

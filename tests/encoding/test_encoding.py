@@ -523,7 +523,7 @@ def test_types_that_do_not_fit_are_refused_all_at_once():
     parts = (
         "size needs numbers, got String",
         "town needs text or categories, got Float64",
-        "rainy needs truths or numbers, got String",
+        "rainy needs booleans or numbers, got String",
         "day needs dates without a time zone, got String such as 'soon'",
         "at needs dates without a time zone, got Datetime",
         "hour needs times of the day, got Int64",

@@ -269,7 +269,7 @@ def test_a_target_that_cannot_be_predicted_is_refused(table, target, message):
 def test_a_target_that_is_nowhere_known_is_refused(y, message):
     table = pa.table({"x": pa.array(np.zeros(len(y))), "y": pa.array(y, pa.float64())})
     with pytest.raises(TargetError, match=message):
-        known_rows(*take_target(table, "y"), "y", Notes())
+        known_rows(table, "y", Notes())
 
 
 # Fitting
@@ -507,7 +507,7 @@ def test_what_the_twins_found_is_told_once_and_kept(honest, fitted, tmp_path):
     honest.model.save(path)
     description = described(confide.load(path))
     assert (description.notes, description.warnings) == (list(honest.notes), list(honest.warnings))
-    assert description.honesty == account.to_json()
+    assert description.confidence_calibration == account.to_json()
     assert description.to_json() == honest.to_json()
     json.dumps(description.to_json(), allow_nan=False)
 
@@ -676,12 +676,12 @@ def simulated_coverage(estimator, kind, share, n_simulations=20):
         ({"confidence": 0.5, "n_simulations": 5}, False),  # too few for a claim
     ],
 )
-def test_a_check_asks_for_honesty_where_our_confidence_intervals_cover_too_seldom(ours, asks):
+def test_a_check_advises_calibration_where_our_confidence_intervals_cover_too_seldom(ours, asks):
     n = ours.pop("n_simulations", 20)
     coverages = [simulated_coverage(OURS, kind, share, n) for kind, share in ours.items()]
     rival = simulated_coverage("deep ensemble", "confidence", 0.1, n)
     report = CoverageCheck((*coverages, rival), np.ones((10, 1)), ("x",), 10, "a truth")
-    assert CheckedTable(report, ()).asks_for_honesty == asks
+    assert CheckedTable(report, ()).advises_calibration == asks
 
 
 def test_text_files_are_read_as_training_read_them_and_others_as_they_say(fitted, rows, tmp_path):

@@ -1,8 +1,8 @@
 """Tables as they are: pandas, polars and pyarrow in, one matrix of numbers out.
 
 Read `columns.py` for what becomes of a column of each kind, `reading.py` for how the three
-libraries' columns are read alike, `written_dates.py` for text that is dates, `hints.py` for text
-that was perhaps meant as numbers or dates, `encoder.py` for the table as a whole.
+libraries' columns are read alike, `texts.py` for text that is dates, or was perhaps meant as
+numbers or dates, `encoder.py` for the table as a whole.
 """
 
 from confide.encoding.columns import Column
@@ -13,7 +13,7 @@ from confide.encoding.reading import (
     refuse_unreadable_tables,
     rows_of,
 )
-from confide.encoding.written_dates import series_with_dates_read
+from confide.encoding.texts import series_with_dates_read
 
 __all__ = [
     "Column",

@@ -126,12 +126,9 @@ class JsonLines:
 
     def write(self, block: Any) -> None:
         """All rows of a table or batch."""
-        lines = (json.dumps(_plain(row), ensure_ascii=False) + "\n" for row in block.to_pylist())
+        rows = ({n: _json_value(value) for n, value in row.items()} for row in block.to_pylist())
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         self._sink.write("".join(lines).encode())
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: _json_value(value) for name, value in row.items()}
 
 
 def _json_value(value: Any) -> Any:

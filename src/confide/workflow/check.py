@@ -12,7 +12,7 @@ from confide.estimators import (
     NaiveBootstrapRegressor,
 )
 from confide.workflow.notes import Notes
-from confide.workflow.target import known_rows, take_target
+from confide.workflow.target import known_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,8 +29,8 @@ class CheckedTable:
     notes: tuple[str, ...]
 
     @property
-    def asks_for_honesty(self) -> bool:
-        """Whether confidence intervals of what `fit` fits cover too seldom, as far as is known."""
+    def advises_calibration(self) -> bool:
+        """Whether confidence intervals of `confide fit` cover too seldom, as far as is known."""
         return self.report.is_enough and any(
             c.estimator == OURS and c.kind == "confidence" and c.covers_too_seldom
             for c in self.report.coverages
@@ -56,12 +56,15 @@ def check_table(
         seed: of the rows and all simulations.
         verbose: show progress.
 
+    Returns:
+        The coverages, and what happened on the way.
+
     Raises:
         TargetError: the target cannot be predicted.
         ValueError: the table cannot be learnt from.
     """
     notes = Notes()
-    features, y = known_rows(*take_target(table, target), target, notes)
+    features, y = known_rows(table, target, notes)
     if len(y) > most_rows:
         notes.add(f"Of {len(y):,} rows, {most_rows:,} drawn at random are used (see --rows).")
         drawn = np.random.default_rng(seed).choice(len(y), most_rows, replace=False)

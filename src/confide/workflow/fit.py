@@ -12,14 +12,7 @@ from jaxtyping import Float64
 from confide.calibration import smallest_calibration_set
 from confide.diagnostics import overfitting_check
 from confide.document import with_error
-from confide.errors import (
-    CalibrationWarning,
-    NoSuchIntervalError,
-    TargetError,
-    TwinError,
-    listed,
-    nearest,
-)
+from confide.errors import CalibrationWarning, NoSuchIntervalError, TargetError, TwinError
 from confide.estimators import IntervalRegressor
 from confide.fingerprints import groups
 from confide.prediction import Prediction
@@ -27,7 +20,7 @@ from confide.simulate import FEWEST_ROWS as FEWEST_FOR_A_TWIN
 from confide.workflow.accuracy import accuracy_scores
 from confide.workflow.describe import described
 from confide.workflow.notes import Notes
-from confide.workflow.target import known_rows, take_target
+from confide.workflow.target import known_rows
 from confide.workflow.training_table import Split, TrainingTable, split
 
 if TYPE_CHECKING:
@@ -78,7 +71,7 @@ class FittedTable:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All that is told, as plain values."""
+        """The model's description, as plain values."""
         return described(self.model).to_json()
 
 
@@ -96,9 +89,9 @@ def fit_table(
 ) -> FittedTable:
     """Fits an estimator to a table as it is.
 
-    A share of the rows is set aside: the accuracy told is that on rows which the model has not
-    seen. The prediction intervals are then calibrated on the same rows. Confidence intervals can
-    be calibrated too, on simulated twins of the rows that were trained on.
+    A share of the rows is set aside. The reported accuracy is that on these rows, which the model
+    has not seen, and the prediction intervals are then calibrated on them. Confidence intervals
+    can be calibrated too, on simulated twins of the rows that were trained on.
 
     Args:
         table: columns of any kind; rows without a target are left out.
@@ -128,7 +121,7 @@ def fit_table(
         )
         calibrate_confidence = honest
     notes = Notes()
-    features, y = known_rows(*take_target(table, target), target, notes)
+    features, y = known_rows(table, target, notes)
     with notes.of_warnings():
         parts = split(features, y, hold_out=hold_out, seed=seed)
         if calibrate_confidence:
@@ -182,10 +175,7 @@ def without_columns(table: "pa.Table", names: Sequence[str]) -> "pa.Table":
     """
     for name in names:
         if name not in table.column_names:
-            raise TargetError(
-                f"There is no column {name!r} to leave out; the columns are "
-                f"{listed(table.column_names)}. {nearest(name, table.column_names)}".rstrip()
-            )
+            raise TargetError.of_missing(name, table.column_names, "leave out")
     return table.drop_columns(list(names))
 
 

@@ -10,21 +10,21 @@ from confide.errors import UnseenValueWarning
 
 
 class Notes:
-    """What is said once about a table that is read in many blocks."""
+    """Notes about a table that is read in many blocks: each is given once."""
 
     def __init__(self) -> None:
-        self._said: dict[str, None] = {}
+        self._notes: dict[str, None] = {}
         self._unseen: dict[str, Counter[str | None]] = {}
 
     def __iter__(self) -> Iterator[str]:
         """Each note, once."""
-        yield from self._said
+        yield from self._notes
         if self._unseen:
             yield str(UnseenValueWarning(self._unseen))
 
     def add(self, note: str) -> None:
         """Something to say."""
-        self._said[note] = None
+        self._notes[note] = None
 
     def add_warning(self, warning: Warning) -> None:
         """A warning's message; values that training did not have are counted over all blocks."""
@@ -40,5 +40,5 @@ class Notes:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-        for each in caught:
-            self.add_warning(cast("Warning", each.message))
+        for warning in caught:
+            self.add_warning(cast("Warning", warning.message))

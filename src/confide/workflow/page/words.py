@@ -36,8 +36,8 @@ NOT_SEEN_ON_DATA = (
 )
 # How they stand to it, for confidence intervals that are not calibrated, and those that are.
 SIMULATED = (
-    "`confide check` simulates it on data like these, and `confide fit --honest` calibrates them "
-    "so."
+    "`confide check` simulates it on data like these, and `confide fit --calibrate-confidence` "
+    "calibrates them so."
 )
 ON_SIMULATED_TWINS = (
     "here they are calibrated on simulated twins of the training data, where it is known."
