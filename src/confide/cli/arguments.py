@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -16,24 +17,11 @@ from confide.cli.session import importing, starting
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 PICTURES = (".png", ".svg", ".pdf")
-
-
-class TablePath(click.ParamType):  # type: ignore[type-arg]
-    """A file of a table, or - for standard input."""
-
-    name = "file"
-
-    def convert(self, value: Any, *_: Any) -> str | Path:
-        """The path; whether it can be read is found out by reading it."""
-        return value if value == "-" else Path(value)
-
-    def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
-        """Files, by the shell itself."""
-        return [CompletionItem(incomplete, type="file")]
 
 
 class ColumnName(click.ParamType):  # type: ignore[type-arg]
@@ -125,7 +113,8 @@ def together(*decorators: Decorator) -> Decorator:
     return lambda function: reduce(lambda f, decorate: decorate(f), decorators[::-1], function)
 
 
-table_argument = click.argument("file", type=TablePath())
+# A file of a table, or - for standard input; whether it can be read is found out by reading it.
+table_argument = click.argument("file", type=click.Path(allow_dash=True, readable=False))
 force_option = click.option("--force", is_flag=True, help="Replace a file that is there.")
 json_option = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 seed_option = click.option("--seed", default=0, show_default=True, help="Same seed, same numbers.")
@@ -191,7 +180,7 @@ def refuse_output(
 
 
 def training_table(
-    file: str | Path, target: str, exclude: list[str], output: Path | None, *, force: bool
+    file: str, target: str, exclude: list[str], output: Path | None, *, force: bool
 ) -> "tuple[str, pa.Table]":
     """The table to learn from; what can be refused is refused before its rows are read.
 
@@ -218,3 +207,8 @@ def training_table(
     with starting():
         from confide.workflow import without_columns
     return Path(source.name).name, without_columns(source.read(), exclude)
+
+
+def json_rows(frame: "pd.DataFrame") -> Any:
+    """The rows of a table for JSON, by pandas' own writer: what is not a number becomes null."""
+    return json.loads(frame.to_json(orient="records"))

@@ -10,6 +10,7 @@ import click
 from confide.cli.arguments import (
     PICTURES,
     count_option,
+    json_rows,
     output_option,
     refuse_output,
     training_options,
@@ -41,7 +42,7 @@ Examples:
 )
 @count_option("--rows", 1000, 20, "At most so many rows are used, chosen at random.")
 def check(
-    file: str | Path,
+    file: str,
     target: str,
     output: Path | None,
     simulations: int,
@@ -73,8 +74,8 @@ def check(
             click.echo(note, err=True)
         frame = checked.report.to_frame()
         if as_json:
-            coverages = json.loads(frame.to_json(orient="records"))
-            click.echo(json.dumps({"coverage": coverages, "notes": checked.notes}, indent=2))
+            payload = {"coverage": json_rows(frame), "notes": checked.notes}
+            click.echo(json.dumps(payload, indent=2))
             return
         click.echo(_shown(frame))
         click.echo(checked.report.verdict)
@@ -82,7 +83,7 @@ def check(
         if output is not None:
             click.echo(output, err=True)
         if checked.advises_calibration and file != "-":
-            command = ["fit", str(file), "--target", target, "--calibrate-confidence"]
+            command = ["fit", file, "--target", target, "--calibrate-confidence"]
             click.echo(f"Next: confide {shlex.join(command)}", err=True)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from confide.cli.arguments import count_option, json_option, listed_names
+from confide.cli.arguments import count_option, json_option, json_rows, listed_names
 from confide.cli.session import messages, refusals
 
 
@@ -133,10 +133,7 @@ def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
             section = Section(chosen.title, findings.parts)
             tables = Document(chosen.title, findings.words, [section]).tables
     if as_json:
-        # Through pandas' own writer: what is not a number becomes null.
-        payload = {
-            table.name: json.loads(table.frame.to_json(orient="records")) for table in tables
-        }
+        payload = {table.name: json_rows(table.frame) for table in tables}
         click.echo(json.dumps(payload, indent=2, allow_nan=False))
         return
     click.echo(f"{chosen.title}\n[{chosen.paper}]\n")

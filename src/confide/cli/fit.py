@@ -103,7 +103,7 @@ Examples:
     f"confidence intervals must be.  [default: {SIMULATIONS}]",
 )
 def fit(
-    file: str | Path,
+    file: str,
     target: str,
     output: Path,
     exclude: list[str],

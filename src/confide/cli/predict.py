@@ -32,7 +32,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each row.")
 def predict(
     model: Path,
-    file: str | Path,
+    file: str,
     output: Path | None,
     level: float,
     network: Callable[..., Any] | None,

@@ -7,7 +7,13 @@ from typing import Any
 
 import click
 
-from confide.cli.arguments import json_option, output_option, prediction_options, refuse_output
+from confide.cli.arguments import (
+    json_option,
+    json_rows,
+    output_option,
+    prediction_options,
+    refuse_output,
+)
 from confide.cli.session import errors_of, messages, starting, stop_if_asked
 
 
@@ -22,7 +28,7 @@ Examples:
 @json_option
 def report(
     model: Path,
-    file: str | Path,
+    file: str,
     output: Path,
     level: float,
     network: Callable[..., Any] | None,
@@ -54,10 +60,7 @@ def report(
         stop_if_asked()
         write_atomically(output, page)
         if as_json:
-            # Through pandas' own writer: what is not a number becomes null.
-            tables = {
-                t.name: json.loads(t.frame.to_json(orient="records")) for t in document.tables
-            }
+            tables = {table.name: json_rows(table.frame) for table in document.tables}
             click.echo(json.dumps({"page": str(output), **tables}, indent=2, allow_nan=False))
         else:
             click.echo(output)

@@ -145,7 +145,8 @@ class Encoder:
             ValueError: the table does not fit: its columns, their types, or infinite numbers.
         """
         given = self._fitting(sources(table))
-        if self._is_plain and all(_is_plain(source) for source in given):
+        plain = (isinstance(c, NumberColumn) and not c.has_indicator for c in self.columns)
+        if all(plain) and all(_is_plain(source) for source in given):
             # As scikit-learn reads them, to the last bit and the order in memory.
             matrix = check_array(
                 table, dtype=(np.float64, np.float32), ensure_all_finite=False, ensure_min_samples=0
@@ -174,11 +175,6 @@ class Encoder:
         if not encoder.feature_names:
             raise ValueError("the encoder has no column that is used")
         return encoder
-
-    @property
-    def _is_plain(self) -> bool:
-        """Whether all columns stay as they are."""
-        return all(isinstance(c, NumberColumn) and not c.has_indicator for c in self.columns)
 
     def _fitting(self, given: Sequence[Source]) -> Sequence[Source]:
         """The columns of a table, if they are those of training."""

@@ -183,7 +183,7 @@ def _source(name: str, series: Series) -> Source:
     series = _series(_as_taken(native))
     if series.dtype.is_numeric():
         return Source(name, "number", dtype, series)
-    kind = next((kind for dtype, kind in _KINDS.items() if series.dtype == dtype), None)
+    kind = next((kind for known, kind in _KINDS.items() if series.dtype == known), None)
     # A column of nothing has whatever type its library gives to nothing.
     if kind in {None, "category"} and not series.dtype.is_nested() and series.is_null().all():
         kind = "missing"

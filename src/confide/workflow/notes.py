@@ -4,7 +4,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import cast
 
 from confide.errors import UnseenValueWarning
 
@@ -26,19 +25,15 @@ class Notes:
         """Something to say."""
         self._notes[note] = None
 
-    def add_warning(self, warning: Warning) -> None:
-        """A warning's message; values that training did not have are counted over all blocks."""
-        if not isinstance(warning, UnseenValueWarning):
-            self.add(str(warning))
-            return
-        for column, counts in warning.unseen.items():
-            self._unseen.setdefault(column, Counter()).update(counts)
-
     @contextmanager
     def of_warnings(self) -> Iterator[None]:
-        """Warnings inside become notes."""
+        """Warnings inside become notes; values that training did not have are counted together."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
         for warning in caught:
-            self.add_warning(cast("Warning", warning.message))
+            if not isinstance(warning.message, UnseenValueWarning):
+                self.add(str(warning.message))
+                continue
+            for column, counts in warning.message.unseen.items():
+                self._unseen.setdefault(column, Counter()).update(counts)
