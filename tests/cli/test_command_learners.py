@@ -77,7 +77,7 @@ def test_a_network_of_ones_own_is_fitted_kept_and_asked_for(folder):
         (["--network", "make"], "must be package.module:make"),
         (["--network", "no_such_module:make"], "cannot be imported: No module named"),
         (["--network", "{folder}:mkae"], "cannot be imported: module"),
-        (["--network", "{folder}:number"], "is no function"),
+        (["--network", "{folder}:number"], "is not a function"),
         (["--learner", "xgboost", "--network", "{folder}:make"], "leave out --learner xgboost"),
         (["--learner", "xgbost"], "'xgboost'"),
     ],

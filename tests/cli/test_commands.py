@@ -242,8 +242,8 @@ def test_a_misspelt_target_is_told_without_loading_what_trains(homes):
 def test_what_is_read_is_never_replaced(homes, model, tmp_path):
     path = tmp_path / "homes.parquet"
     path.write_bytes(homes.read_bytes())
-    refused(2, "is what is read", "predict", model, path, "-o", path, "--force")
-    refused(2, "is what is read", "fit", path, "-t", "price", "-o", path, "--force")
+    refused(2, "is an input", "predict", model, path, "-o", path, "--force")
+    refused(2, "is an input", "fit", path, "-t", "price", "-o", path, "--force")
     assert path.read_bytes() == homes.read_bytes()
 
 

@@ -530,7 +530,9 @@ def test_types_that_do_not_fit_are_refused_all_at_once():
         "hour needs times of the day, got Int64",
         "span needs durations, got Float64",
     )
-    with refused("must hold what they held in training", *parts, "Convert them, or fit"):
+    with refused(
+        "must hold the same kind of values as in training", *parts, "Convert them, or fit"
+    ):
         encoder.encode(other)
 
 

@@ -299,7 +299,9 @@ def test_a_late_value_that_does_not_fit_is_named(tmp_path):
 def test_a_value_of_another_type_is_named_in_words(of_type, words, tmp_path):
     path = as_csv("a,b\n1,\n2,seldom\n", tmp_path)
     whole = r"row 3 \(the header is row 1\), column 'b': 'seldom' is not "
-    with pytest.raises(TableFileError, match=f"{whole}{words}, as the column needs. Mend it, or"):
+    with pytest.raises(
+        TableFileError, match=f"{whole}{words}, as the column needs. Correct it, or"
+    ):
         read_table(path, types={"b": of_type})
     if not pa.types.is_temporal(of_type):
         write_blocks([pa.table({"b": ["seldom"]})], tmp_path / "table.parquet")
@@ -432,12 +434,12 @@ def test_an_empty_file(content, tmp_path):
 
 def test_an_empty_file_of_another_ending(tmp_path):
     refused(as_csv("", tmp_path, "table.parquet"), "is empty")
-    refused(as_csv("PAR1", tmp_path, "table.parquet"), "does not start as a Parquet or Arrow")
+    refused(as_csv("PAR1", tmp_path, "table.parquet"), "does not start like a Parquet or Arrow")
 
 
 def test_a_ragged_row(tmp_path):
     path = as_csv("a,b,c\n1,2,3\n4,5,6,7\n", tmp_path)
-    refused(path, r"row 3 \(the header is row 1\): 4 fields came, and the header has 3: '4,5,6,7'")
+    refused(path, r"row 3 \(the header is row 1\): 4 fields, but the header has 3: '4,5,6,7'")
 
 
 def test_a_header_is_needed(tmp_path):
@@ -522,7 +524,7 @@ def test_a_start_that_ends_inside_quotes(tmp_path):
 def test_decimal_commas(tmp_path):
     path = as_csv("a;b\n1,5;x\n-2,25;y\n;z\n", tmp_path)
     refused(path, "column 'a': numbers with commas, such as '1,5'. .*decimal points")
-    with pytest.raises(TableFileError, match=r"'1,5' is not a number.*decimal point in plac"):
+    with pytest.raises(TableFileError, match=r"'1,5' is not a number.*decimal point instead"):
         read_table(path, types={"a": pa.float64()})
     assert read_table(path, types={"a": pa.string()})["a"][0].as_py() == "1,5"
     assert of_text("a;b\n1,5;x\nlarge;y\n", tmp_path)["a"] == ["1,5", "large"]

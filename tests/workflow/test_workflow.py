@@ -330,7 +330,7 @@ def test_without_rows_set_aside_nothing_is_judged_or_calibrated(rows, small):
     found = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small), hold_out=0)
     assert found.model.calibration_ is None
     assert TrainingTable.of(found.model).judged == {}
-    assert "cannot be told" in found.judgement
+    assert "not known how good the model is" in found.judgement
     assert any(
         "takes 19 different rows that are set aside, and there are 0" in n for n in found.notes
     )

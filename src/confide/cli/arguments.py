@@ -66,7 +66,7 @@ class Factory(click.ParamType):  # type: ignore[type-arg]
             kind = "" if of_import else f"{type(error).__name__}: "
             self.fail(f"{value!r} cannot be imported: {kind}{error}.", param, ctx)
         if not callable(function):
-            self.fail(f"{value!r} is no function.", param, ctx)
+            self.fail(f"{value!r} is not a function.", param, ctx)
         return function
 
 
@@ -170,7 +170,7 @@ def refuse_output(
     if output is None:
         return
     if any(Path(path).exists() and output.exists() and output.samefile(path) for path in inputs):
-        raise click.UsageError(f"{output} is what is read: choose another name for the result.")
+        raise click.UsageError(f"{output} is an input: choose another name for the result.")
     if not output.absolute().parent.is_dir():
         raise click.UsageError(f"There is no folder {output.parent}: make it first.")
     if endings and output.suffix.lower() not in endings:

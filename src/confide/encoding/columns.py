@@ -318,7 +318,7 @@ class CategoryColumn(Column):
         """No categories, or one that is there twice."""
         known = (*self.categories, *self.rare)
         is_right = self.categories and len(set(known)) == len(known)
-        return None if is_right else "a column's categories are none, or stand there twice"
+        return None if is_right else "a column has no categories, or one of them twice"
 
 
 KINDS: dict[str, type[Column]] = {

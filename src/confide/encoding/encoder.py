@@ -195,7 +195,7 @@ class Encoder:
         ]
         if odd:
             raise ValueError(
-                "Columns must hold what they held in training, but these do not: "
+                "Columns must hold the same kind of values as in training, but these do not: "
                 f"{'; '.join(odd)}. Convert them, or fit the model anew."
             )
         return given

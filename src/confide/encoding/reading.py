@@ -141,13 +141,13 @@ def refuse_unreadable_tables(X: Any) -> None:
     """
     if nw.dependencies.is_polars_lazyframe(X):
         raise ValueError(
-            "X must be a table that is there, but a LazyFrame of polars is only a plan for one. "
+            "X must be a table with rows, but a LazyFrame of polars is only a plan for one. "
             "collect() it first."
         )
     names = [str(name) for name in column_names(X)] if is_table(X) else []
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ValueError(
-            "The columns of X must have different names, but these stand there more than once: "
+            "The columns of X must have different names, but these appear more than once: "
             f"{', '.join(twice)}. Rename or drop them."
         )
 

@@ -87,7 +87,7 @@ class BinaryTable:
             at = self._first_failing(values, to, safe=safe)
             raise TableFileError(
                 f"{self._name}, row {seen + at + 1}, column {name!r}: {str(values[at])!r} (of type "
-                f"{values.type}) is not {type_in_words(to)}, as the column needs. Mend it, or "
+                f"{values.type}) is not {type_in_words(to)}, as the column needs. Correct it, or "
                 "leave it missing."
             ) from error
 

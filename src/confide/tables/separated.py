@@ -82,7 +82,7 @@ class Text(io.RawIOBase):
     def _refuse_nul(self, piece: bytes) -> Never:
         line = self._lines + piece[: piece.index(b"\0")].count(b"\n") + 1
         raise TableFileError(
-            f"{self._name} is no text: there is a NUL byte in line {line}. If it is UTF-16, "
+            f"{self._name} is not text: there is a NUL byte in line {line}. If it is UTF-16, "
             "convert it: iconv -f utf-16 -t utf-8."
         )
 
@@ -215,19 +215,19 @@ class SeparatedText:
 
     def _ragged(self, row: Any) -> str:
         return (
-            f"{self._name}, row {row.number} (the header is row 1): {row.actual_columns} fields "
-            f"came, and the header has {row.expected_columns}: {_short(row.text)}. Mend the row; "
+            f"{self._name}, row {row.number} (the header is row 1): {row.actual_columns} fields, "
+            f"but the header has {row.expected_columns}: {_short(row.text)}. Correct the row; "
             "a field that holds the delimiter needs quotes."
         )
 
     def _in_words(self, complaint: str) -> str:
         if (conversion := CONVERSION.search(complaint)) is not None:
             column, row, wanted, value = conversion.groups()
-            hint = "a decimal point in place of the comma" if _has_comma(value) else "it"
+            hint = "a decimal point instead of the comma" if _has_comma(value) else "one"
             return (
                 f"{self._name}, row {row} (the header is row 1), column "
                 f"{self.schema.names[int(column)]!r}: {_short(value)} is not "
-                f"{type_in_words(wanted)}, as the column needs. Mend {hint}, or leave the field "
+                f"{type_in_words(wanted)}, as the column needs. Write {hint}, or leave the field "
                 "empty."
             )
         if "straddl" in complaint:

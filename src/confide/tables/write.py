@@ -50,7 +50,7 @@ def write_blocks(
     blocks = iter(blocks)
     first = next(blocks, None)
     if first is None:
-        raise ValueError("There is no block to write: one is needed, if without rows.")
+        raise ValueError("There is no block to write: pass at least one, even if it has no rows.")
     rows = 0
     with ExitStack() as stack:
         sink = stack.enter_context(_sink(target))
@@ -71,8 +71,8 @@ def _checked_ending(target: str | Path, ending: str | None) -> str:
         if known in TEXT_ENDINGS and name.endswith(f"{known}.gz"):
             return f"{known}.gz"
     raise TableFileError(
-        f"{name} does not say which format is wanted. Let it end with one of {', '.join(ENDINGS)}; "
-        "text may be .gz too."
+        f"{name} does not say which format to write. Let it end in one of {', '.join(ENDINGS)}; "
+        "text may end in .gz, too."
     )
 
 

@@ -54,10 +54,10 @@ class FittedTable:
         """How good it is on the rows that were set aside, in a sentence."""
         judged = TrainingTable.of(self.model).judged
         if not judged:
-            return "No rows were set aside, so how good the model is cannot be told."
+            return "No rows were set aside, so it is not known how good the model is."
         held = " and ".join(
             f"{name} % prediction intervals held {100 * judged[f'coverage_{name}']:.0f} % of them "
-            f"(right ones would {name} ± {100 * judged[f'coverage_{name}_se']:.1f} %)"
+            f"(expected: {name} ± {100 * judged[f'coverage_{name}_se']:.1f} %)"
             for name in (f"{100 * level:g}" for level in LEVELS)
             if f"coverage_{name}" in judged
         )
