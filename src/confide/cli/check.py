@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from confide.cli.arguments import (
-    PICTURES,
-    count_option,
-    json_rows,
-    output_option,
-    refuse_output,
-    training_options,
-    training_table,
-)
+from confide.cli import arguments
 from confide.cli.session import messages, refusals, stop_if_asked
 from confide.errors import TargetError
 
@@ -35,12 +27,12 @@ Examples:
   confide check houses.csv --target price --simulations 100 -o coverage.png
   confide check houses.parquet --target price --rows 500 --json"""
 )
-@training_options
-@output_option(None, "Where to draw the pointwise coverages (png, svg or pdf).")
-@count_option(
+@arguments.training_options
+@arguments.output_option(None, "Where to draw the pointwise coverages (png, svg or pdf).")
+@arguments.count_option(
     "--simulations", 20, 1, "Simulated data sets; with 20, a mean coverage is known to 2 points."
 )
-@count_option("--rows", 1000, 20, "At most so many rows are used, chosen at random.")
+@arguments.count_option("--rows", 1000, 20, "At most so many rows are used, chosen at random.")
 def check(
     file: str,
     target: str,
@@ -61,9 +53,9 @@ def check(
     first of these data sets. Prediction intervals are checked before calibration. The Brier score
     is the mean squared difference between the coverage at a row and the level: 0 is best.
     """
-    refuse_output(output, file, endings=PICTURES)
+    arguments.refuse_output(output, file, endings=arguments.PICTURES)
     with messages(), refusals(TargetError):
-        _, table = training_table(file, target, exclude, output, force=force)
+        _, table = arguments.training_table(file, target, exclude, output, force=force)
         from confide.workflow import check_table
 
         checked = check_table(table, target, n_simulations=simulations, most_rows=rows, seed=seed)
@@ -74,7 +66,7 @@ def check(
             click.echo(note, err=True)
         frame = checked.report.to_frame()
         if as_json:
-            payload = {"coverage": json_rows(frame), "notes": checked.notes}
+            payload = {"coverage": arguments.json_rows(frame), "notes": checked.notes}
             click.echo(json.dumps(payload, indent=2))
             return
         click.echo(_shown(frame))

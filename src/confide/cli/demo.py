@@ -5,13 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from confide.cli.arguments import (
-    PICTURES,
-    count_option,
-    output_option,
-    refuse_output,
-    seed_option,
-)
+from confide.cli import arguments
 from confide.cli.session import starting
 
 if TYPE_CHECKING:
@@ -29,19 +23,19 @@ Examples:
   confide demo
   confide demo --members 20 --output picture.svg"""
 )
-@output_option(
+@arguments.output_option(
     "confide-demo.png",
     "Where to draw the picture; the ending chooses the format (png, svg, pdf).",
 )
-@count_option("--members", 5, 2, "Networks.")
-@seed_option
+@arguments.count_option("--members", 5, 2, "Networks.")
+@arguments.seed_option
 def demo(output: Path, members: int, seed: int) -> None:
     """Fit the bundled diabetes data and look at the intervals.
 
     Trains on four fifths of 442 patients, shows some of the others with both intervals and the
     sources of their uncertainty, and draws a picture.
     """
-    refuse_output(output, endings=PICTURES)
+    arguments.refuse_output(output, endings=arguments.PICTURES)
     # Imported here, so that `confide --help` answers at once.
     with starting():
         from rich.console import Console

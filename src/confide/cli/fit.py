@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from confide.cli.arguments import (
-    Factory,
-    count_option,
-    output_option,
-    refuse_output,
-    training_options,
-    training_table,
-)
+from confide.cli import arguments
 from confide.cli.session import errors_of, messages, refusals, stop_if_asked
 from confide.errors import TargetError, TwinError
 
@@ -51,8 +44,8 @@ Examples:
   confide fit houses.csv --target price --network mynetworks:make --epochs 80
   zcat houses.csv.gz | confide fit - --target price --members 20"""
 )
-@training_options
-@output_option("model.confide", "Where to keep the model.")
+@arguments.training_options
+@arguments.output_option("model.confide", "Where to keep the model.")
 @click.option(
     "--hold-out",
     type=click.FloatRange(0, 0.9),
@@ -69,11 +62,11 @@ Examples:
 )
 @click.option(
     "--network",
-    type=Factory(),
+    type=arguments.Factory(),
     help="A network of your own: make(key, n_features) returns an Equinox or Flax NNX module, "
     "make(n_features) a PyTorch module.",
 )
-@count_option(
+@arguments.count_option(
     "--members",
     5,
     2,
@@ -95,7 +88,7 @@ Examples:
     "about 20 times as long; on small tables, most of the time goes into starting up instead.",
 )
 @click.option("--honest", is_flag=True, hidden=True)
-@count_option(
+@arguments.count_option(
     "--simulations",
     None,
     FEWEST_SIMULATIONS,
@@ -134,9 +127,9 @@ def fit(
             "--simulations is for --calibrate-confidence: add it, or leave both out."
         )
     _refuse_learner(learner, network, epochs)
-    refuse_output(output, file)
+    arguments.refuse_output(output, file)
     with messages("", *errors_of(network)), refusals(TargetError, TwinError):
-        name, table = training_table(file, target, exclude, output, force=force)
+        name, table = arguments.training_table(file, target, exclude, output, force=force)
         from confide.workflow import fit_table
 
         fitted = fit_table(

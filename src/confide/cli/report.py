@@ -7,13 +7,7 @@ from typing import Any
 
 import click
 
-from confide.cli.arguments import (
-    json_option,
-    json_rows,
-    output_option,
-    prediction_options,
-    refuse_output,
-)
+from confide.cli import arguments
 from confide.cli.session import errors_of, messages, starting, stop_if_asked
 
 
@@ -23,9 +17,9 @@ Examples:
   confide report model.confide houses.csv
   confide report model.confide new.parquet -o new.html --level 0.9"""
 )
-@prediction_options
-@output_option("report.html", "Where to write the page.")
-@json_option
+@arguments.prediction_options
+@arguments.output_option("report.html", "Where to write the page.")
+@arguments.json_option
 def report(
     model: Path,
     file: str,
@@ -43,7 +37,7 @@ def report(
     that the model was fitted to: rows that it was trained on are recognised, and do not count as a
     test.
     """
-    refuse_output(output, file, model, force=force, endings=(".html", ".htm"))
+    arguments.refuse_output(output, file, model, force=force, endings=(".html", ".htm"))
     with messages("", *errors_of(network)):
         with starting():
             from confide import load
@@ -60,7 +54,7 @@ def report(
         stop_if_asked()
         write_atomically(output, page)
         if as_json:
-            tables = {table.name: json_rows(table.frame) for table in document.tables}
+            tables = {table.name: arguments.json_rows(table.frame) for table in document.tables}
             click.echo(json.dumps({"page": str(output), **tables}, indent=2, allow_nan=False))
         else:
             click.echo(output)
