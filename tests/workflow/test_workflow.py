@@ -681,7 +681,10 @@ def test_a_check_advises_calibration_where_our_confidence_intervals_cover_too_se
     coverages = [simulated_coverage(OURS, kind, share, n) for kind, share in ours.items()]
     rival = simulated_coverage("deep ensemble", "confidence", 0.1, n)
     report = CoverageCheck((*coverages, rival), np.ones((10, 1)), ("x",), 10, "a truth")
-    assert CheckedTable(report, ()).advises_calibration == asks
+    checked = CheckedTable(report, ())
+    assert checked.advises_calibration == asks
+    with pytest.warns(DeprecationWarning, match="now advises_calibration"):
+        assert checked.asks_for_honesty == asks
 
 
 def test_text_files_are_read_as_training_read_them_and_others_as_they_say(fitted, rows, tmp_path):

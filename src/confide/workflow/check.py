@@ -1,5 +1,6 @@
 """Would these intervals cover on data like this table? The simulated twin of a file."""
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,16 @@ class CheckedTable:
             c.estimator == OURS and c.kind == "confidence" and c.covers_too_seldom
             for c in self.report.coverages
         )
+
+    @property
+    def asks_for_honesty(self) -> bool:
+        """The old name of `advises_calibration`."""
+        warnings.warn(
+            "asks_for_honesty is now advises_calibration, and the old name will go.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.advises_calibration
 
 
 def check_table(
