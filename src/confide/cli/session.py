@@ -42,7 +42,7 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
         # The reader (`head`) has seen enough. What Python would still flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
-    except (*PLAIN_ERRORS, *more) as error:
+    except (*PLAIN_ERRORS, *more) as error:  # type: ignore[misc]
         sentence = _in_words(error)
         stop = "" if sentence.endswith((".", "?", "!")) else "."
         raise click.ClickException(f"{sentence}{stop} {kept}".rstrip()) from None

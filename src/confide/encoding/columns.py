@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import Field, asdict, dataclass, fields
 from typing import Any, ClassVar, TypeAlias, get_args
 
@@ -80,7 +81,7 @@ class LeftOutColumn(Column):
     reason: str
     kind: ClassVar[str] = "left out"
     needed: ClassVar[str] = "anything"
-    feature_names: ClassVar[tuple[str, ...]] = ()  # type: ignore[assignment]
+    feature_names: ClassVar[tuple[str, ...]] = ()
 
     def accepts(self, source: Source) -> bool:  # noqa: ARG002
         """It is not looked at."""
@@ -342,12 +343,13 @@ def fitted_column(source: Source) -> Column:
     zone = None if source.time_zone is None else known_zone(source.time_zone)
     values = source.numbers(zone)
     missing = np.isnan(values)
-    if source.kind in {None, "missing"} or missing.all():
+    if source.kind is None or missing.all():
         return LeftOutColumn(source.name, "all its values are missing")
     known, n_missing = values[~missing], int(np.count_nonzero(missing))
     facts = (source.name, float(np.median(known)), n_missing > 0, _enough(n_missing, len(missing)))
     more = (_cycles(known), zone) if source.kind == "date" else ()
-    return KINDS[source.kind](*facts, *more)
+    kind: Callable[..., Column] = KINDS[source.kind]
+    return kind(*facts, *more)
 
 
 def column_from_json(payload: Any) -> Column:
