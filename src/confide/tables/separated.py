@@ -223,11 +223,13 @@ class SeparatedText:
     def _in_words(self, complaint: str) -> str:
         if (conversion := CONVERSION.search(complaint)) is not None:
             column, row, wanted, value = conversion.groups()
-            hint = "a decimal point instead of the comma" if _has_comma(value) else "one"
+            advice = (
+                "Write a decimal point instead of the comma" if _has_comma(value) else "Correct it"
+            )
             return (
                 f"{self._name}, row {row} (the header is row 1), column "
                 f"{self.schema.names[int(column)]!r}: {_short(value)} is not "
-                f"{type_in_words(wanted)}, as the column needs. Write {hint}, or leave the field "
+                f"{type_in_words(wanted)}, as the column needs. {advice}, or leave the field "
                 "empty."
             )
         if "straddl" in complaint:

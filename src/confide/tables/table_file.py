@@ -90,7 +90,7 @@ class TableFile:
 
     def _taken(self) -> SeparatedText | BinaryTable:
         if self._unread is None and is_read_once(self._source):
-            raise TableFileError(f"{self.name} was read already, and can be read only once.")
+            raise TableFileError(f"{self.name} has been read already, and can be read only once.")
         table, self._unread = self._unread or self._opened(), None
         return table
 
