@@ -18,19 +18,23 @@ class TwinError(ValueError):
     """A twin of the data that cannot be fitted, simulated or kept."""
 
 
-class TargetError(ValueError):
-    """A column that is not there, or that cannot be predicted."""
+class ColumnError(ValueError):
+    """A column that is not there."""
 
     @classmethod
-    def of_missing(cls, target: str, names: Sequence[str]) -> Self:
-        """That a table with these columns has no such target."""
+    def of_missing(cls, column: str, names: Sequence[str], purpose: str = "predict") -> Self:
+        """That a table with these columns has no such column to predict, or for another purpose."""
         return cls(
-            f"There is no column {target!r} to predict; the columns are {listed(names)}. "
-            f"{nearest(target, names)}".rstrip()
+            f"There is no column {column!r} to {purpose}; the columns are {listed(names)}. "
+            f"{nearest(column, names)}".rstrip()
         )
 
 
-class KeptColumnError(ValueError):
+class TargetError(ColumnError):
+    """A column that is not there, or that cannot be predicted."""
+
+
+class KeptColumnError(ColumnError):
     """A column that cannot be repeated beside the predictions."""
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from confide.cli.messages import messages, refusals
+from confide.cli.arguments import count_option, json_option, json_rows, listed_names
+from confide.cli.session import messages, refusals
 
 
 @click.group(
@@ -27,10 +28,6 @@ def experiment() -> None:
     Each run has a folder under `--runs`. You can stop it at any time. The same command continues
     where it stopped.
     """
-
-
-def _listed(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
-    return None if value is None else [part.strip() for part in value.split(",") if part.strip()]
 
 
 runs_option = click.option(
@@ -63,10 +60,10 @@ Examples:
 @click.option(
     "--quick", is_flag=True, help="A small version that takes a minute, in its own folder."
 )
-@click.option("--sets", callback=_listed, help="Data sets, such as boston,yacht.")
-@click.option("--methods", callback=_listed, help="Methods, such as BDE,DE.")
-@click.option("--levels", callback=_listed, help="Confidence levels, such as 0.8,0.95.")
-@click.option("--simulations", type=click.IntRange(min=1), help="Number of simulated data sets.")
+@click.option("--sets", callback=listed_names, help="Data sets, such as boston,yacht.")
+@click.option("--methods", callback=listed_names, help="Methods, such as BDE,DE.")
+@click.option("--levels", callback=listed_names, help="Confidence levels, such as 0.8,0.95.")
+@count_option("--simulations", None, 1, "Number of simulated data sets.")
 @click.option("--seed", type=int, help="The same seed gives the same numbers.")
 @click.option(
     "--engine",
@@ -89,7 +86,7 @@ def run(
     if address is not None and engine != "ray":
         raise click.UsageError("--address is that of a Ray cluster: add --engine ray.")
     with _messages():
-        with refusals():  # all of them, before any is run
+        with refusals(ValueError):  # all of them, before any is run
             if "all" in names and len(names) > 1:
                 raise ValueError("`all` stands for every experiment: leave the other names out.")
             chosen = [EXPERIMENTS[name] for name in (EXPERIMENTS if "all" in names else names)]
@@ -115,14 +112,14 @@ Examples:
 )
 @click.argument("name")
 @click.option("--quick", is_flag=True, help="Show its quick run.")
-@click.option("--json", "as_json", is_flag=True, help="Print its tables as JSON.")
+@json_option
 @runs_option
 def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
     """Show what an experiment is, how much of its run is finished, and its results so far."""
     from confide.document import Document, Section, Table, to_markdown
     from confide.experiments import EXPERIMENTS, RunFolder
 
-    with _messages(kept=""), refusals():
+    with _messages(kept=""), refusals(ValueError):
         chosen = EXPERIMENTS[name]
         options = chosen.quick if quick else chosen.whole
         folder = RunFolder(_folder(runs, chosen, quick))
@@ -133,9 +130,8 @@ def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
             section = Section(chosen.title, findings.parts)
             tables = Document(chosen.title, findings.words, [section]).tables
     if as_json:
-        # Through pandas' own writer: what is not a number becomes null.
-        rows = {table.name: json.loads(table.frame.to_json(orient="records")) for table in tables}
-        click.echo(json.dumps(rows, indent=2, allow_nan=False))
+        payload = {table.name: json_rows(table.frame) for table in tables}
+        click.echo(json.dumps(payload, indent=2, allow_nan=False))
         return
     click.echo(f"{chosen.title}\n[{chosen.paper}]\n")
     for what in ("sets", "methods", "levels", "rows"):
@@ -175,7 +171,7 @@ def report(output: Path, runs: Path) -> None:
     from confide.document import write_document
     from confide.experiments import document_of, runs_in
 
-    with _messages(kept=""), refusals():
+    with _messages(kept=""), refusals(ValueError):
         page = write_document(document_of(runs_in(runs)), output)
     click.echo(page)
 

@@ -20,14 +20,13 @@ from confide.checks import checked_targets
 from confide.diagnostics import Novelty
 from confide.encoding import Encoder
 from confide.errors import CalibrationWarning
-from confide.estimators.training_table import TrainingTable
+from confide.estimators.training_rows import TrainingRows
 from confide.estimators.validation import (
     checked_training_data,
     checked_X,
     refuse_answers_that_are_not_numbers,
     refuse_targets_that_cannot_be_learnt,
 )
-from confide.fingerprints import fingerprints, identities
 from confide.learners import Learner
 from confide.methods import (
     FALLBACK,
@@ -67,7 +66,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     novelty_: Novelty | None = None
     calibration_: Calibration | None = None
     confidence_calibration_: "ConfidenceCalibration | None" = None
-    training_table_: TrainingTable | None = None
+    training_table_: TrainingRows | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Trains the ensemble.
@@ -247,10 +246,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         raw = self._prediction(X_cal, calibrated=False)
         y = checked_targets(y_cal, len(raw))
         self.calibration_ = Calibration.of(y, raw.mean, raw.scale)
-        if (table := self.training_table_) is not None:  # other rows than those set aside
-            rows = fingerprints(checked_X(self, X_cal), y)
-            known = np.unique(identities(rows, copies=table.copies))
-            self.training_table_ = replace(table, set_aside=known, n_set_aside=len(y))
+        if self.training_table_ is not None:  # other rows than those set aside
+            self.training_table_ = self.training_table_.calibrated_on(checked_X(self, X_cal), y)
         return self
 
     def calibrate_confidence(

@@ -20,7 +20,7 @@ from confide.estimators.attachment import Attachment
 from confide.estimators.base import IntervalRegressor
 from confide.estimators.own_parts import OwnParts, is_own, plain, probe
 from confide.estimators.regressors import ESTIMATORS
-from confide.estimators.training_table import TrainingTable
+from confide.estimators.training_rows import TrainingRows
 from confide.learners import Learner
 from confide.methods import AUTO, EpochChoice
 from confide.persistence import Arrays, part, write_atomically
@@ -36,7 +36,7 @@ ATTACHMENTS: dict[str, type[Attachment]] = {
     "encoder": Encoder,
     "epochs": EpochChoice,
     "novelty": Novelty,
-    "training_table": TrainingTable,
+    "training_table": TrainingRows,
 }
 # What reading parts that do not fit together may raise.
 DAMAGE = (

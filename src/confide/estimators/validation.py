@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from confide.encoding import (
+    EncodedTable,
     Encoder,
     column_names,
     is_table,
@@ -59,6 +60,8 @@ def checked_training_data(
 
     The estimator keeps the names of the columns, and for a table how it was encoded.
     """
+    prepared = X if isinstance(X, EncodedTable) else None
+    X = X if prepared is None else prepared.table
     refuse_unreadable_tables(X)
     _refuse_odd_targets(y)
     X_checked, y_array = (_checked_table if is_table(X) else _checked_arrays)(estimator, X, y)
@@ -67,11 +70,13 @@ def checked_training_data(
     if weight is not None and not weight.all():
         kept = weight > 0
         X_checked = rows_of(X_checked, kept) if is_table(X) else X_checked[kept]
-        y_array, weight = y_array[kept], weight[kept]
+        y_array, weight, prepared = y_array[kept], weight[kept], None
     refuse_targets_that_cannot_be_learnt(y_array)
-    encoder = Encoder.fit(X_checked) if is_table(X) else None
+    if prepared is None and is_table(X):
+        prepared = EncodedTable.for_training(X_checked)
+    encoder = None if prepared is None else prepared.encoder
     estimator.encoder_ = encoder
-    X_array = X_checked if encoder is None else encoder.encode(X_checked)
+    X_array = X_checked if prepared is None else prepared.matrix
     _refuse_columns_too_wide(estimator, X_array)
     _warn_of_columns_left_out(encoder)
     _warn_of_odd_categories(encoder)
@@ -93,8 +98,10 @@ def refuse_answers_that_are_not_numbers(prediction: Prediction) -> None:
 
 def checked_X(estimator: BaseEstimator, X: Any) -> Table:
     """Rows that have the columns of the training data, as numbers."""
-    refuse_unreadable_tables(X)
     encoder: Encoder | None = getattr(estimator, "encoder_", None)
+    prepared = X if isinstance(X, EncodedTable) else None
+    X = X if prepared is None else prepared.table
+    refuse_unreadable_tables(X)
     if encoder is None:
         # scikit-learn reads the tables of the others by itself.
         rows = X.to_pandas() if is_table(X) and not hasattr(X, "dtypes") else X
@@ -105,10 +112,11 @@ def checked_X(estimator: BaseEstimator, X: Any) -> Table:
         _checked_columns(estimator, X, reset=False)
     else:
         X = _as_table(estimator, encoder, X)
-    matrix, unseen = encoder.encode_and_report(X)
-    if unseen:
-        _warn(UnseenValueWarning(unseen))
-    return matrix
+    if prepared is None or prepared.encoder is not encoder:
+        prepared = EncodedTable(X, encoder, *encoder.encode_and_report(X))
+    if prepared.unseen:
+        _warn(UnseenValueWarning(prepared.unseen))
+    return prepared.matrix
 
 
 def _checked_arrays(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> tuple[Table, Rows]:

@@ -1,4 +1,4 @@
-"""What a type of Arrow's asks of a value, said for people."""
+"""Types and values of a table, in words for people."""
 
 # By the start of the type's own name; timestamps before times.
 _WORDS = {
@@ -23,6 +23,15 @@ def type_in_words(of_type: object) -> str:
         >>> type_in_words("double")
         'a number'
     """
-    said = str(of_type)
-    words = (words for start, words in _WORDS.items() if said.startswith(start))
-    return next(words, f"of type {said}")
+    name = str(of_type)
+    words = (words for start, words in _WORDS.items() if name.startswith(start))
+    return next(words, f"of type {name}")
+
+
+def reads_as_number(text: str) -> bool:
+    """Whether a text is a number as Python writes it."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
