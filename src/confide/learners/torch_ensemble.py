@@ -24,11 +24,19 @@ from confide.learners.torch_modules import (
     fixed_parts,
     seeded,
     set_parts,
+    threads,
     trained_parts,
     vector_of,
 )
-from confide.learners.torch_side_by_side import WAYS, Way, raw_outputs
-from confide.learners.torch_training import Member, Recipe, Workbench, threads, works
+from confide.learners.torch_training import (
+    WAYS,
+    Member,
+    Recipe,
+    Way,
+    Workbench,
+    raw_outputs,
+    works,
+)
 from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
 from confide.randomness import MemberKeys, generator_from
