@@ -17,6 +17,8 @@ from confide.learners.torch_modules import fixed_parts, generator_state, set_par
 
 MakeOptimiser: TypeAlias = Callable[..., optim.Optimizer]
 MakeScheduler: TypeAlias = Callable[[optim.Optimizer, int], optim.lr_scheduler.LRScheduler]
+Batch: TypeAlias = tuple[Tensor, ...]
+"""Each member's inputs (member, row, feature), its targets and its weights (member, row)."""
 Way: TypeAlias = Callable[[nn.Module], Callable[[Tensor], Tensor]]
 """How a module whose parts have a leading axis is asked for several members at once."""
 
@@ -127,13 +129,9 @@ class Workbench:
         """The weights as they are now."""
         return self._flat([parameter.detach() for parameter in self._parameters])
 
-    def losses(
-        self,
-        X: Float[Tensor, "member batch feature"],
-        y: Float[Tensor, "member batch"],
-        weight: Float[Tensor, "member batch"],
-    ) -> Float[Tensor, " member"]:
+    def losses(self, batch: Batch) -> Float[Tensor, " member"]:
         """Each member's loss for its batch; sets the gradients too."""
+        X, y, weight = batch
         losses = self._loss(raw_outputs(self._ask(X)), y, weight, OVER_ROWS)
         # The sum's gradient holds each member's own: no other loss depends on its weights.
         gradients = torch.autograd.grad(
@@ -144,12 +142,7 @@ class Workbench:
         self.gradient = self._vectors.grad = self._flat(gradients)
         return losses.detach()
 
-    def step(
-        self,
-        X: Float[Tensor, "member batch feature"],
-        y: Float[Tensor, "member batch"],
-        weight: Float[Tensor, "member batch"],
-    ) -> Float[Tensor, " member"]:
+    def step(self, batch: Batch) -> Float[Tensor, " member"]:
         """One step of the optimiser and the scheduler; returns the losses before it.
 
         The optimiser is handed a function, because some ask for the loss more than once.
@@ -157,7 +150,7 @@ class Workbench:
         asked = []
 
         def loss() -> Tensor:
-            asked.append(self.losses(X, y, weight))
+            asked.append(self.losses(batch))
             return asked[-1].sum()
 
         step: Any = self.optimiser.step  # typed for losses that are floats
@@ -184,11 +177,11 @@ def works(
     likelihood: Likelihood,
     module: Callable[[], nn.Module],
     members: Sequence[Member],
-    batch: tuple[Tensor, ...],
+    batch: Batch,
 ) -> bool:
-    """Whether members have the gradients side by side that each has alone.
+    """Whether members have the same gradients side by side as alone.
 
-    A module that is random, or changes its buffers, is not one that does the same side by side.
+    Modules that are random or change their buffers do not.
 
     Args:
         way: how members are asked side by side.
@@ -204,10 +197,10 @@ def works(
         return Workbench(likelihood, Recipe(), module(), plain, way=way, total_steps=1)
 
     together = workbench(members, way)
-    together.losses(*batch)
+    together.losses(batch)
     for i, member in enumerate(members):
         alone, before = workbench([member], None), generator_state(member.vector.device)
-        alone.losses(*(part[i : i + 1] for part in batch))
+        alone.losses(tuple(part[i : i + 1] for part in batch))
         (after,) = alone.members()
         same = [
             torch.equal(before, generator_state(member.vector.device)),
@@ -245,7 +238,7 @@ def one_of(members: Member, i: int) -> Member:
 
 
 def _mapped(function: Callable[..., Any], *states: Any) -> Any:
-    """A function of the values that optimisers' states have in the same place, in each place."""
+    """The function of the values at each place of nested dictionaries."""
     if not isinstance(states[0], dict):
         return function(*states)
     return {name: _mapped(function, *(state[name] for state in states)) for name in states[0]}
@@ -263,7 +256,7 @@ def _has_axes(value: Any) -> bool:
 def raw_outputs(
     of_members: Float[Tensor, "member row *output"],
 ) -> Float[Tensor, "output member row"]:
-    """What modules said of batches, as likelihoods read it."""
+    """The outputs of modules for batches, as likelihoods read them."""
     return of_members.reshape(*of_members.shape[:2], -1).movedim(-1, 0)
 
 
