@@ -1,7 +1,7 @@
 """Trees grown by XGBoost."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,10 @@ _FIXED: Mapping[str, Any] = {
     "seed": 0,
 }
 # How XGBoost reads constraints where columns have numbers and no names.
-_WRITTEN = {"monotone_constraints": lambda signs: str(tuple(signs)), "interaction_constraints": str}
+_WRITTEN: Mapping[str, Callable[[Any], str]] = {
+    "monotone_constraints": lambda signs: str(tuple(signs)),
+    "interaction_constraints": str,
+}
 _NO_PARENT = 2**31 - 1
 
 
