@@ -158,7 +158,8 @@ def bootstrapped_ensemble(
     )
 
     # Line 4: simulate new targets from the members' own predictions.
-    likelihood, outputs = learner.likelihood, learner.predict(members, data.inputs)
+    likelihood = learner.likelihood
+    outputs = learner.checked_outputs(members, data.inputs, n_members)
     if noise_variance is not None:
         likelihood, outputs = Normal(), np.stack([outputs[..., 0], noise_variance], axis=-1)
     simulated = simulated_targets(keys.simulation, likelihood, outputs, bootstrap.n_retrains)

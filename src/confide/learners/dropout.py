@@ -14,9 +14,9 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
 from confide.learners.likelihood import Likelihood
-from confide.learners.loop import MemberState, as_key, opened
+from confide.learners.loop import MemberState, opened
 from confide.learners.network import Network
-from confide.randomness import MemberKeys
+from confide.randomness import MemberKeys, as_key
 
 # The inventors' settings: how hard the relaxed masks are, and where every rate starts.
 TEMPERATURE, INITIAL_RATE = 0.1, 0.1
@@ -169,7 +169,7 @@ def _thinned(
     keys: UInt32[Array, "pass 2"],
 ) -> Float[Array, "pass parameter"]:
     of = opened(network, n_features)
-    module = of.module(parameters, of.fixed)
+    module = of.module(parameters)
 
     def one(key: UInt32[Array, "2"]) -> Float[Array, " parameter"]:
         layer_keys = jax.random.split(as_key(key), len(module.layers))

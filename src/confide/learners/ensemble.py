@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Float32, Int, PyTree, UInt32
+from jaxtyping import Array, Float, Float32, Int, UInt32
 
 from confide.learners.blocks import Worker, padded_block, run_in_blocks, slices
 from confide.learners.data import TrainingData, padded
@@ -18,6 +18,7 @@ from confide.learners.loop import (
     MemberRows,
     MemberState,
     Optimiser,
+    Training,
     fresh_state,
     init_member,
     opened,
@@ -34,8 +35,6 @@ from confide.randomness import MemberKeys
 MOST_MEMBERS_PER_BLOCK = 8
 # Rows in one call of the networks, fixed so that a row's numbers do not depend on its neighbours.
 ROWS_PER_BLOCK = 1024
-# Steps in one call of the compiled loop, about a quarter of a second: how long Ctrl-C may take.
-STEPS_PER_CALL = 6000
 # One thread of ours per core runs one block; XLA's own threads would only get in its way.
 COMPILER_OPTIONS = {"xla_cpu_multi_thread_eigen": False}
 
@@ -73,6 +72,9 @@ class NetworkEnsemble(Learner[MemberState]):
         members_per_block: members in one `vmap`. XLA rounds differently for different shapes and
             training amplifies it, so short blocks are padded: a member's numbers then do not
             depend on who trains beside it.
+        steps_per_call: steps in one call of the compiled loop, about a quarter of a second: how
+            long Ctrl-C may take.
+        stretch: rows whose order is held at once, so that a long table costs no memory for it.
     """
 
     network: Network
@@ -82,6 +84,8 @@ class NetworkEnsemble(Learner[MemberState]):
     n_threads: int | None = None
     optimiser: optax.GradientTransformation | None = None
     members_per_block: int = MOST_MEMBERS_PER_BLOCK
+    steps_per_call: int = 6000
+    stretch: int = 16_384
 
     def init(self, keys: MemberKeys, data: TrainingData) -> MemberState:
         """Untrained members, each from its own key."""
@@ -104,8 +108,15 @@ class NetworkEnsemble(Learner[MemberState]):
     ) -> MemberState:
         """All members trained on; raises `TrainingDivergedError` when a loss is not finite."""
         n_batches = self.steps_per_epoch(data.n_rows)
-        epochs_per_call = max(1, STEPS_PER_CALL // n_batches)
-        batch_size = min(self.batch_size, data.X.shape[0])
+        epochs_per_call = max(1, self.steps_per_call // n_batches)
+        training = Training(
+            self.network,
+            self.likelihood,
+            self._rate,
+            self._optimiser,
+            batch_size=min(self.batch_size, len(data.X)),
+            stretch=self.stretch,
+        )
 
         def train_block(worker: Worker, members: slice) -> MemberState:
             keys_here, block = worker.put(
@@ -115,17 +126,7 @@ class NetworkEnsemble(Learner[MemberState]):
             for done in range(0, plan.epochs, epochs_per_call):
                 n_epochs = min(epochs_per_call, plan.epochs - done)
                 block = jax.block_until_ready(
-                    _train_block(
-                        self.network,
-                        self.likelihood,
-                        self._optimiser,
-                        batch_size,
-                        self._rate,
-                        keys_here,
-                        block,
-                        rows,
-                        np.int32(n_epochs),
-                    )
+                    _train_block(training, keys_here, block, rows, np.int32(n_epochs))
                 )
                 _refuse_divergence(block, members, n_batches)
                 worker.check_stop()
@@ -171,19 +172,18 @@ class NetworkEnsemble(Learner[MemberState]):
 
     def to_arrays(self, state: MemberState) -> Arrays:
         """The weights, and what else the networks hold: all that predicting needs."""
-        fixed = jax.tree.leaves(state.fixed)
-        return {"weights": state.parameters} | {f"fixed.{i}": leaf for i, leaf in enumerate(fixed)}
+        fixed = {f"fixed.{i}": array for i, array in enumerate(state.fixed)}
+        return {"weights": state.parameters} | fixed
 
     def from_arrays(self, arrays: Arrays, n_members: int, n_features: int) -> MemberState:
         """Members with saved weights, and an optimiser that has not taken a step."""
         of = opened(self.network, n_features)
-        shapes, tree = jax.tree.flatten(of.fixed)
-        leaves = [
-            checked_array(arrays, f"fixed.{i}", (n_members, *leaf.shape), leaf.dtype.type)
-            for i, leaf in enumerate(shapes)
-        ]
+        fixed = (
+            checked_array(arrays, f"fixed.{i}", (n_members, *array.shape), array.dtype.type)
+            for i, array in enumerate(jax.tree.leaves(of.fixed))
+        )
         parameters = checked_array(arrays, "weights", (n_members, of.n_parameters), np.float32)
-        return self.state_from(parameters, n_features, jax.tree.unflatten(tree, leaves))
+        return self.state_from(parameters, n_features, tuple(fixed))
 
     def with_fresh_optimiser(self, state: MemberState, data: TrainingData) -> MemberState:
         """The same weights with an optimiser that has not taken a step."""
@@ -202,22 +202,15 @@ class NetworkEnsemble(Learner[MemberState]):
         self,
         parameters: Float[Array | np.ndarray, "member parameter"],
         n_features: int,
-        fixed: PyTree = None,
+        fixed: tuple[Array | np.ndarray, ...] = (),
     ) -> MemberState:
         """Members with the given weights that have not been trained on."""
-        of = opened(self.network, n_features)
-        fixed = of.fixed if fixed is None else fixed
-
-        def fresh(parameters: Any, fixed: PyTree) -> MemberState:
-            return fresh_state(of, self._optimiser, parameters, fixed)
-
+        fresh = functools.partial(fresh_state, opened(self.network, n_features), self._optimiser)
         return jax.tree.map(np.asarray, jax.vmap(fresh)(parameters, fixed))
 
     @property
     def _optimiser(self) -> Optimiser:
-        if self.optimiser is None:
-            return Optimiser(adam())
-        return Optimiser(self.optimiser, sees_module=True)
+        return Optimiser(self.optimiser or adam(), sees_module=self.optimiser is not None)
 
     @property
     def _rate(self) -> Any:
@@ -266,24 +259,16 @@ def _init_block(
     return jax.vmap(lambda key: init_member(network, optimiser, key, n_features))(keys)
 
 
-@functools.partial(
-    jax.jit, static_argnames=("optimiser", "batch_size"), compiler_options=COMPILER_OPTIONS
-)
+@functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
 def _train_block(
-    network: Network,
-    likelihood: Likelihood,
-    optimiser: Optimiser,
-    batch_size: int,
-    learning_rate: Any,
+    training: Training,
     keys: UInt32[Array, "member 2"],
     state: MemberState,
     rows: MemberRows,
     epochs: Int[Array, ""],
 ) -> MemberState:
     def train(key: UInt32[Array, "2"], state: MemberState, rows: MemberRows) -> MemberState:
-        return train_member(
-            network, likelihood, optimiser, learning_rate, batch_size, key, state, rows, epochs
-        )
+        return train_member(training, key, state, rows, epochs)
 
     seen_axis = None if rows.seen is None else 0
     per_member = MemberRows(X=None, y=0, weight=None, seen=seen_axis, n_rows=None, sides=None)
@@ -295,12 +280,14 @@ def _predict_block(
     network: Network,
     likelihood: Likelihood,
     parameters: Float[Array, "member parameter"],
-    fixed: PyTree,
+    fixed: tuple[Array, ...],
     X: Float[Array, "row feature"],
 ) -> tuple[Float[Array, "member row"], ...]:
     of = opened(network, X.shape[1])
 
-    def predict(parameters: Float[Array, " parameter"], fixed: PyTree) -> tuple[Array, ...]:
+    def predict(
+        parameters: Float[Array, " parameter"], fixed: tuple[Array, ...]
+    ) -> tuple[Array, ...]:
         return likelihood.outputs(network.raw(of.module(parameters, fixed), X.T, None))
 
     return jax.vmap(predict)(parameters, fixed)

@@ -1,6 +1,7 @@
 """From an estimator's arguments to its networks: the paper's, or the user's own."""
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -191,14 +192,25 @@ def _refuse_own_with(hidden_layer_sizes: Any, l2_penalty: float | None) -> None:
 
 def _n_arguments(make: Callable[..., Any]) -> int:
     """How many arguments the factory takes: one for PyTorch, two (a key first) for JAX."""
-    parameters = inspect.signature(make).parameters.values()
-    positional = [p for p in parameters if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}]
-    needed = [p for p in positional if p.default is p.empty]
-    n_arguments = len(needed)
-    if n_arguments not in {1, 2}:
-        raise TypeError(
-            "`network` must be a function make(key, n_features) that returns an Equinox or Flax "
-            "module, or make(n_features) that returns a PyTorch module, but yours takes "
-            f"{n_arguments} arguments: {inspect.signature(make)}."
-        )
-    return n_arguments
+    libraries = ("equinox", "flax.nnx", "torch.nn")  # whoever passes a module has imported one
+    modules = [sys.modules[name].Module for name in libraries if sys.modules.get(name)]
+    signature = inspect.signature(make)
+    needed = [
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind not in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
+    ]
+    by_position = all(parameter.kind is not parameter.KEYWORD_ONLY for parameter in needed)
+    is_swapped = len(needed) == 2 and needed[1].name in {"key", "rng", "rngs"}
+    if isinstance(make, tuple(modules)) and len(needed) != 2:
+        came = f"you passed a module itself: a {type(make).__name__}. Return it from a function"
+    elif len(needed) in {1, 2} and by_position and not is_swapped:
+        return len(needed)
+    else:
+        came = f"yours takes {signature}"
+    raise TypeError(
+        "`network` must be a function make(key, n_features) that returns an Equinox or Flax "
+        "module, or make(n_features) that returns a PyTorch module. It is called by position, the "
+        f"key first, but {came}."
+    )
