@@ -121,8 +121,12 @@ def half_precision(key, n_features):
 
 
 def with_state(key, n_features):
-    layers = [eqx.nn.Linear(n_features, 2, key=key), eqx.nn.BatchNorm(2, axis_name="row")]
+    layers = [eqx.nn.Linear(n_features, 2, key=key), eqx.nn.BatchNorm(2, "row", mode="ema")]
     return eqx.nn.Sequential(layers)
+
+
+def made_with_state(key, n_features):
+    return eqx.nn.make_with_state(with_state)(key, n_features)
 
 
 def outputs_of(network, data, *stretches, **how):
@@ -396,10 +400,7 @@ def test_a_second_fit_compiles_nothing(data, compilations):
         ({"network": eqx.nn.Linear(3, 2, key=jax.random.key(0))}, "a module itself: a Linear"),
         ({"network": half_precision}, "must be float32, got float16"),
         ({"network": with_state}, r"layers with a state.*LayerNorm in place of BatchNorm"),
-        (
-            {"network": eqx.nn.make_with_state(with_state)},
-            r"layers with a state.*LayerNorm in place of BatchNorm",
-        ),
+        ({"network": made_with_state}, r"layers with a state.*LayerNorm in place of BatchNorm"),
         ({"network": lambda key, n: eqx.nn.Identity()}, "must have weights to train"),
         ({"network": lambda key, n: Noisy(eqx.nn.Linear(n, 2, key=key))}, "random in predictions"),
         ({"optimiser": optax.noisy_sgd(1e-3, key=0)}, "must not draw random numbers"),
@@ -489,7 +490,7 @@ class InLists(Fake):
         ({"learner": object()}, "must be a confide.learners.Learner"),
         ({"learner": Speechless()}, "must say what its outputs mean: set `likelihood`"),
         ({"learner": Fake(), "learner_parameters": {"a": 1}}, "`learner` is your own"),
-        ({"learner": Flat()}, r"Flat.predict must return .* \(2, 64, 1\), got \(2, 64\)"),
+        ({"learner": Flat()}, r"Flat.predict must return .* \(2, \d+, 1\), got \(2, \d+\)"),
         ({"learner": NotANumber()}, "NotANumber.predict must return numbers, got NaN"),
         ({"learner": WithoutVariance()}, r"\(2, 64, 2\), got \(2, 64, 1\).*Normal reads 2"),
         ({"learner": InLists()}, "state of InLists must be a dictionary of arrays.*a list"),

@@ -8,8 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Float32, Int, UInt32
 
+from confide.checks import require_positive, require_whole
 from confide.learners.blocks import Worker, padded_block, run_in_blocks, slices
 from confide.learners.data import TrainingData, padded
 from confide.learners.errors import TrainingDivergedError
@@ -20,23 +22,33 @@ from confide.learners.loop import (
     Optimiser,
     Training,
     fresh_state,
-    init_member,
     opened,
     train_member,
 )
-from confide.learners.network import Network
+from confide.learners.network import Network, partitioned
 from confide.learners.protocol import Learner, Plan
 from confide.learners.shuffle import grid
 from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
-from confide.randomness import MemberKeys
+from confide.randomness import MemberKeys, as_key
 
+# The paper's (Section 4.2).
+LEARNING_RATE = 1e-3
 # The most members in one `vmap`: the largest block tried, and the fastest (benchmarks/README.md).
 MOST_MEMBERS_PER_BLOCK = 8
 # Rows in one call of the networks, fixed so that a row's numbers do not depend on its neighbours.
 ROWS_PER_BLOCK = 1024
 # One thread of ours per core runs one block; XLA's own threads would only get in its way.
 COMPILER_OPTIONS = {"xla_cpu_multi_thread_eigen": False}
+
+
+def refuse_learning_rate_beside(optimiser: Any, learning_rate: Any) -> None:
+    """An optimiser of the user's own has its learning rate."""
+    if optimiser is not None and learning_rate != LEARNING_RATE:
+        raise ValueError(
+            "`learning_rate` is for the built-in Adam, and `optimiser` was passed too. Give the "
+            "optimiser its learning rate, and leave `learning_rate` alone."
+        )
 
 
 def balanced_block(n_members: int) -> int:
@@ -51,10 +63,8 @@ def balanced_block(n_members: int) -> int:
     return min(MOST_MEMBERS_PER_BLOCK, -(-n_members // 2))
 
 
-@functools.cache
-def adam() -> optax.GradientTransformation:
-    """Adam's direction with the published settings; the loop applies the learning rate."""
-    return optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-7)
+# Adam's direction with the published settings; the loop applies the learning rate.
+ADAM = optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-7)
 
 
 @dataclass(frozen=True)
@@ -68,7 +78,7 @@ class NetworkEnsemble(Learner[MemberState]):
         batch_size: rows in a step.
         n_threads: threads that train blocks side by side, or None for one per core. Results do not
             depend on it.
-        optimiser: any optax transformation, with a learning rate of its own, or None for Adam.
+        optimiser: an optax transformation, with a learning rate of its own, or None for Adam.
         members_per_block: members in one `vmap`. XLA rounds differently for different shapes and
             training amplifies it, so short blocks are padded: a member's numbers then do not
             depend on who trains beside it.
@@ -79,13 +89,25 @@ class NetworkEnsemble(Learner[MemberState]):
 
     network: Network
     likelihood: Likelihood
-    learning_rate: float | optax.Schedule = 1e-3
+    learning_rate: float | optax.Schedule = LEARNING_RATE
     batch_size: int = 32
     n_threads: int | None = None
     optimiser: optax.GradientTransformation | None = None
     members_per_block: int = MOST_MEMBERS_PER_BLOCK
     steps_per_call: int = 6000
     stretch: int = 16_384
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be meant."""
+        require_whole("batch_size", self.batch_size, "It is the number of rows in a step.")
+        if not callable(self.learning_rate):
+            require_positive("learning_rate", self.learning_rate, "Pass for example 1e-3.")
+        if not isinstance(self.optimiser, optax.GradientTransformation | None):
+            raise TypeError(
+                f"`optimiser` must be an optax transformation, such as optax.adamw(1e-3), got "
+                f"{self.optimiser!r}."
+            )
+        refuse_learning_rate_beside(self.optimiser, self.learning_rate)
 
     def init(self, keys: MemberKeys, data: TrainingData) -> MemberState:
         """Untrained members, each from its own key."""
@@ -109,20 +131,30 @@ class NetworkEnsemble(Learner[MemberState]):
         """All members trained on; raises `TrainingDivergedError` when a loss is not finite."""
         n_batches = self.steps_per_epoch(data.n_rows)
         epochs_per_call = max(1, self.steps_per_call // n_batches)
+        # The loop takes steps off; optax's own transformations are to be added.
+        rate = self.learning_rate if self.optimiser is None else -1.0
         training = Training(
             self.network,
             self.likelihood,
-            self._rate,
+            jax.tree_util.Partial(rate) if callable(rate) else np.float32(rate),
             self._optimiser,
             batch_size=min(self.batch_size, len(data.X)),
             stretch=self.stretch,
         )
 
         def train_block(worker: Worker, members: slice) -> MemberState:
-            keys_here, block = worker.put(
-                padded_block((keys, state), members, self.members_per_block)
+            keys_here, block, y, seen = padded_block(
+                (keys, state, targets, data.member_rows), members, self.members_per_block
             )
-            rows = worker.put(self._rows(data, targets, members))
+            rows = MemberRows(
+                X=data.X,
+                y=padded(np.asarray(y, np.float32), axis=1, to=len(data.X)),
+                weight=data.weight,
+                seen=seen,
+                n_rows=np.int32(data.n_rows),
+                sides=grid(data.n_rows),
+            )
+            keys_here, block, rows = worker.put((keys_here, block, rows))
             for done in range(0, plan.epochs, epochs_per_call):
                 n_epochs = min(epochs_per_call, plan.epochs - done)
                 block = jax.block_until_ready(
@@ -210,16 +242,7 @@ class NetworkEnsemble(Learner[MemberState]):
 
     @property
     def _optimiser(self) -> Optimiser:
-        return Optimiser(self.optimiser or adam(), sees_module=self.optimiser is not None)
-
-    @property
-    def _rate(self) -> Any:
-        """What the loop multiplies an optimiser's direction with, and then takes off."""
-        if self.optimiser is not None:
-            return np.float32(-1)  # optax's own transformations are added as they are
-        if callable(self.learning_rate):
-            return jax.tree_util.Partial(self.learning_rate)
-        return np.float32(self.learning_rate)
+        return Optimiser(self.optimiser or ADAM, sees_module=self.optimiser is not None)
 
     def _over_members(
         self, work: Callable[[Worker, slice], MemberState], n_members: int
@@ -229,21 +252,6 @@ class NetworkEnsemble(Learner[MemberState]):
         return jax.tree.map(
             lambda *leaves: np.concatenate([np.asarray(leaf) for leaf in leaves])[:n_members],
             *states,
-        )
-
-    def _rows(
-        self, data: TrainingData, targets: Float[np.ndarray, "member row"], members: slice
-    ) -> MemberRows:
-        def block(array: np.ndarray | Array) -> np.ndarray | Array:
-            return padded_block(array, members, self.members_per_block)
-
-        return MemberRows(
-            X=data.X,
-            y=padded(np.asarray(block(targets), np.float32), axis=1, to=len(data.X)),
-            weight=data.weight,
-            seen=None if data.member_rows is None else block(data.member_rows),
-            n_rows=np.int32(data.n_rows),
-            sides=grid(data.n_rows),
         )
 
 
@@ -256,7 +264,14 @@ def _init_block(
     n_features: int,
     keys: UInt32[Array, "member 2"],
 ) -> MemberState:
-    return jax.vmap(lambda key: init_member(network, optimiser, key, n_features))(keys)
+    of = opened(network, n_features)
+
+    def init(key: UInt32[Array, "2"]) -> MemberState:
+        weights, fixed, _ = partitioned(network.init(as_key(key), n_features))
+        vector = ravel_pytree(weights)[0]
+        return fresh_state(of, optimiser, vector, tuple(jax.tree.leaves(fixed)))
+
+    return jax.vmap(init)(keys)
 
 
 @functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)

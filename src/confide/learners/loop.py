@@ -144,15 +144,6 @@ def opened(network: Network, n_features: int) -> Opened:
     return Opened(ravel_pytree(template)[1], n_parameters, fixed, static)
 
 
-def init_member(
-    network: Network, optimiser: Optimiser, key: UInt32[Array, "2"], n_features: int
-) -> MemberState:
-    """One untrained member."""
-    weights, fixed, _ = partitioned(network.init(as_key(key), n_features))
-    of, parameters = opened(network, n_features), ravel_pytree(weights)[0]
-    return fresh_state(of, optimiser, parameters, tuple(jax.tree.leaves(fixed)))
-
-
 def fresh_state(
     of: Opened, optimiser: Optimiser, parameters: Float[Array, " parameter"], fixed: Any
 ) -> MemberState:

@@ -7,12 +7,14 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import optax
 
-from confide.checks import require_not_negative, require_positive, require_whole
+from confide.checks import require_not_negative, require_whole
 from confide.errors import nearest
 from confide.learners.dropout import DropoutLikelihood, DropoutNetwork
-from confide.learners.ensemble import NetworkEnsemble, balanced_block
+from confide.learners.ensemble import (
+    NetworkEnsemble,
+    balanced_block,
+)
 from confide.learners.likelihood import Likelihood, Normal, SquaredError
 from confide.learners.network import Network, PaperNetwork
 from confide.learners.own_network import own_network
@@ -72,7 +74,11 @@ def networks(
             from confide.learners.torch_networks import torch_networks
 
             return torch_networks(network, n_features, device=device, **training)
-    _refuse_device(device)
+    if device is not None:
+        raise ValueError(
+            f"`device` is for PyTorch networks, got {device!r}. JAX uses all devices that it "
+            "finds; leave `device` at None."
+        )
     if callable(network):
         own, n_outputs = own_network(network, n_features)
         likelihood = Normal() if n_outputs == 2 else SquaredError()
@@ -96,34 +102,21 @@ def jax_networks(
     likelihood: Likelihood,
     n_members: int,
     *,
-    batch_size: int = PAPER["batch_size"],
-    learning_rate: Any = PAPER["learning_rate"],
-    optimiser: Any = None,
     n_jobs: int | None = None,
+    **training: Any,
 ) -> NetworkEnsemble:
-    """Networks in JAX, their training's arguments checked.
+    """Networks in JAX.
 
     Args:
         network: how members are made and asked.
         likelihood: what they are trained with.
         n_members: members of one fit.
-        batch_size: rows in a step.
-        learning_rate: Adam's step size, or an optax schedule of it.
-        optimiser: any optax transformation, or None for Adam.
         n_jobs: threads, or None for one per core.
+        training: batch size, learning rate and optimiser; see `NetworkEnsemble`.
     """
-    require_whole("batch_size", batch_size, "It is the number of rows in a step.")
-    if not callable(learning_rate):
-        require_positive("learning_rate", learning_rate, "Pass for example 1e-3.")
-    _check_optimiser(optimiser, learning_rate)
+    block = balanced_block(n_members)
     return NetworkEnsemble(
-        network,
-        likelihood,
-        learning_rate=learning_rate if callable(learning_rate) else float(learning_rate),
-        batch_size=int(batch_size),
-        n_threads=n_threads(n_jobs),
-        optimiser=optimiser,
-        members_per_block=balanced_block(n_members),
+        network, likelihood, n_threads=n_threads(n_jobs), members_per_block=block, **training
     )
 
 
@@ -149,34 +142,6 @@ def n_threads(n_jobs: int | None) -> int | None:
         return None
     require_whole("n_jobs", n_jobs, "It is a number of threads; None uses all cores.")
     return int(n_jobs)
-
-
-def refuse_learning_rate_beside(optimiser: Any, learning_rate: Any) -> None:
-    """An optimiser of the user's own has its learning rate."""
-    if optimiser is not None and learning_rate != PAPER["learning_rate"]:
-        raise ValueError(
-            "`learning_rate` is for the built-in Adam, and `optimiser` was passed too. Give the "
-            "optimiser its learning rate, and leave `learning_rate` alone."
-        )
-
-
-def _refuse_device(device: str | None) -> None:
-    if device is not None:
-        raise ValueError(
-            f"`device` is for PyTorch networks, got {device!r}. JAX uses all devices that it "
-            "finds; leave `device` at None."
-        )
-
-
-def _check_optimiser(optimiser: Any, learning_rate: Any) -> None:
-    if optimiser is None:
-        return
-    if not isinstance(optimiser, optax.GradientTransformation):
-        raise TypeError(
-            f"`optimiser` must be an optax transformation, such as optax.adamw(1e-3), got "
-            f"{optimiser!r}."
-        )
-    refuse_learning_rate_beside(optimiser, learning_rate)
 
 
 def _refuse_own_with(hidden_layer_sizes: Any, l2_penalty: float | None) -> None:

@@ -144,20 +144,21 @@ def own_network(make: Make, n_features: int) -> tuple[OwnNetwork, int]:
     _check_weights(shapes)
     try:
         asks_with_key = _asks_with_key(shapes, row, key)
-        asked, outputs = jax.make_jaxpr(_all_of(init, asks_with_key), return_shape=True)(key, row)
+        trace = jax.make_jaxpr(_all_of(init, asks_with_key), return_shape=True)
+        program, (trained, predicted, *_) = trace(key, row)
     except Exception as error:
         _explain(error, n_features)
         raise
-    found = {output.shape for output in outputs[:2]}
-    if not found <= {(), (1,), (2,)} or len(found) > 1:
+    if trained.shape not in {(), (1,), (2,)} or predicted.shape != trained.shape:
+        came = " and ".join(str(shape) for shape in {trained.shape, predicted.shape})
         raise ValueError(
             "`network` must map one row to a mean, or to a mean and a log standard deviation: its "
-            f"outputs must have shape (), (1,) or (2,), got {' and '.join(map(str, found))} for "
-            f"one row of {n_features} features. Give its last layer one or two outputs."
+            f"outputs must have shape (), (1,) or (2,), got {came} for one "
+            f"row of {n_features} features. Give its last layer one or two outputs."
         )
-    fingerprint = _fingerprint(asked, jax.tree.structure(shapes))
+    fingerprint = _fingerprint(program, jax.tree.structure(shapes))
     made = Made(make, n_features, init, asks_with_key, fingerprint)
-    return OwnNetwork(made), 2 if found == {(2,)} else 1
+    return OwnNetwork(made), 2 if trained.shape == (2,) else 1
 
 
 def _remade(make: Make, n_features: int) -> Made:
@@ -203,14 +204,14 @@ def _asks_with_key(shapes: Any, row: Any, key: PRNGKeyArray) -> bool:
             raise
     else:
         return False
-    arrays, static = eqx.partition(shapes, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
+    *arrays, static = partitioned(shapes)
 
-    def predict(key: PRNGKeyArray, arrays: Any, row: Any) -> Any:
-        return eqx.nn.inference_mode(eqx.combine(arrays, static))(row, key=key)
+    def predict(key: PRNGKeyArray, row: Any, arrays: Any) -> Any:
+        return eqx.nn.inference_mode(eqx.combine(*arrays, static))(row, key=key)
 
-    jaxpr = jax.make_jaxpr(predict)(key, arrays, row).jaxpr
-    _, used = partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars))
-    if used[0]:
+    program = jax.make_jaxpr(predict)(key, row, arrays).jaxpr
+    _, is_used = partial_eval.dce_jaxpr(program, [True] * len(program.outvars))
+    if is_used[0]:
         raise ValueError(
             "`network` must not be random in predictions, but its outputs depend on the key in "
             "`eqx.nn.inference_mode` too. Use layers such as eqx.nn.Dropout, or take `key=None` "
@@ -219,14 +220,14 @@ def _asks_with_key(shapes: Any, row: Any, key: PRNGKeyArray) -> bool:
     return True
 
 
-def _fingerprint(asked: Any, structure: Any) -> str:
-    text = f"{asked}{structure}"
-    if "callback" not in str(asked):  # a program then shows all that its functions do
+def _fingerprint(program: Any, structure: Any) -> str:
+    text = f"{program}{structure}"
+    if "callback" not in str(program):  # otherwise a program shows all that its functions do
         text = re.sub(r"0x[0-9a-f]+", "", text)
-    constants = (jax.random.key_data(c) if _is_key(c) else c for c in asked.consts)
     digest = hashlib.sha256(text.encode())
-    for constant in constants:
-        digest.update(np.asarray(constant).tobytes())
+    for constant in program.consts:
+        array = jax.random.key_data(constant) if _is_key(constant) else constant
+        digest.update(np.asarray(array).tobytes())
     return digest.hexdigest()
 
 
