@@ -152,6 +152,9 @@ def thinned(learner: Any, state: MemberState, keys: MemberKeys, n_features: int)
         state: of which the first member is thinned.
         keys: of the networks to make.
         n_features: the number of features.
+
+    Returns:
+        As many members as there are keys.
     """
     passes = _thinned(learner.network, n_features, state.parameters[0], keys)
     return learner.state_from(np.asarray(passes), n_features)

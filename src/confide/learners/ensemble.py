@@ -39,7 +39,7 @@ MOST_MEMBERS_PER_BLOCK = 8
 # Rows in one call of the networks, fixed so that a row's numbers do not depend on its neighbours.
 ROWS_PER_BLOCK = 1024
 # One thread of ours per core runs one block; XLA's own threads would only get in its way.
-COMPILER_OPTIONS = {"xla_cpu_multi_thread_eigen": False}
+compiled = functools.partial(jax.jit, compiler_options={"xla_cpu_multi_thread_eigen": False})
 
 
 def refuse_learning_rate_beside(optimiser: Any, learning_rate: Any) -> None:
@@ -255,14 +255,9 @@ class NetworkEnsemble(Learner[MemberState]):
         )
 
 
-@functools.partial(
-    jax.jit, static_argnames=("optimiser", "n_features"), compiler_options=COMPILER_OPTIONS
-)
+@compiled(static_argnames=("optimiser", "n_features"))
 def _init_block(
-    network: Network,
-    optimiser: Optimiser,
-    n_features: int,
-    keys: UInt32[Array, "member 2"],
+    network: Network, optimiser: Optimiser, n_features: int, keys: UInt32[Array, "member 2"]
 ) -> MemberState:
     of = opened(network, n_features)
 
@@ -274,7 +269,7 @@ def _init_block(
     return jax.vmap(init)(keys)
 
 
-@functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
+@compiled()
 def _train_block(
     training: Training,
     keys: UInt32[Array, "member 2"],
@@ -282,15 +277,13 @@ def _train_block(
     rows: MemberRows,
     epochs: Int[Array, ""],
 ) -> MemberState:
-    def train(key: UInt32[Array, "2"], state: MemberState, rows: MemberRows) -> MemberState:
-        return train_member(training, key, state, rows, epochs)
-
     seen_axis = None if rows.seen is None else 0
     per_member = MemberRows(X=None, y=0, weight=None, seen=seen_axis, n_rows=None, sides=None)
-    return jax.vmap(train, in_axes=(0, 0, per_member))(keys, state, rows)
+    train = functools.partial(train_member, training)
+    return jax.vmap(train, in_axes=(0, 0, per_member, None))(keys, state, rows, epochs)
 
 
-@functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
+@compiled()
 def _predict_block(
     network: Network,
     likelihood: Likelihood,

@@ -61,6 +61,9 @@ def networks(
         l2_penalty: of the paper's network, or None for 1 / number of rows.
         device: where PyTorch trains.
         n_jobs: threads, or None for one per core.
+
+    Returns:
+        The networks, not yet trained.
     """
     training = {
         "batch_size": batch_size,
@@ -113,6 +116,9 @@ def jax_networks(
         n_members: members of one fit.
         n_jobs: threads, or None for one per core.
         training: batch size, learning rate and optimiser; see `NetworkEnsemble`.
+
+    Returns:
+        The networks, not yet trained.
     """
     block = balanced_block(n_members)
     return NetworkEnsemble(
@@ -124,7 +130,7 @@ def dropout_networks(
     sizes: tuple[int, ...], *, weight_strength: float, entropy_strength: float, **training: Any
 ) -> NetworkEnsemble:
     """Networks of Concrete Dropout, one for a fit; see `jax_networks` for their training."""
-    strengths = (np.asarray(each, np.float32) for each in (weight_strength, entropy_strength))
+    strengths = (np.asarray(s, np.float32) for s in (weight_strength, entropy_strength))
     return jax_networks(DropoutNetwork(sizes, *strengths), DropoutLikelihood(), 1, **training)
 
 
@@ -132,7 +138,7 @@ def layer_sizes(hidden_layer_sizes: int | Sequence[int]) -> tuple[int, ...]:
     """Sizes as plain integers, checked: compiled programs are told apart by them."""
     sizes = hidden_layer_sizes if np.iterable(hidden_layer_sizes) else (hidden_layer_sizes,)
     for size in sizes:
-        require_whole("hidden_layer_sizes", size, "Pass the units of each layer, as (40, 30).")
+        require_whole("hidden_layer_sizes", size, "Pass the units of each layer, such as (40, 30).")
     return tuple(int(size) for size in sizes)
 
 

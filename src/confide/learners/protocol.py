@@ -70,6 +70,9 @@ class Learner(ABC, Generic[State]):
             targets: a row of targets for each member.
             plan: how far training has come, and how far it goes now.
             progress: called with the number of member-epochs just finished.
+
+        Returns:
+            The members after these epochs.
         """
 
     @abstractmethod
