@@ -96,7 +96,7 @@ class FlaxModule(eqx.Module):
 
         for _, node in nnx.iter_graph(module):
             if isinstance(node, nnx.Module):
-                for name, value in vars(node).items():
+                for name, value in list(vars(node).items()):
                     if isinstance(value, jax.Array):  # Flax takes a traced one for a constant
                         setattr(node, name, nnx.data(value))
         graph, *states = nnx.split(module, nnx.Param, nnx.RngState, nnx.Variable, ...)

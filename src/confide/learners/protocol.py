@@ -108,11 +108,11 @@ class Learner(ABC, Generic[State]):
     ) -> Float[np.ndarray, "member row output"]:
         """What the members predict for rows of the training data, if it can be read."""
         outputs, name = np.asarray(self.predict(state, X)), f"{type(self).__name__}.predict"
-        n_outputs, likelihood = self.likelihood.n_outputs, type(self.likelihood).__name__
+        n_outputs = getattr(self.likelihood, "n_outputs", outputs.shape[-1])
         if outputs.shape != (shape := (n_members, len(X), n_outputs)):
             raise ValueError(
                 f"{name} must return an array of shape (member, row, output), here {shape}, got "
-                f"{outputs.shape}. Its likelihood {likelihood} reads {n_outputs} of them."
+                f"{outputs.shape}. {type(self.likelihood).__name__} reads {n_outputs} of them."
             )
         if np.isnan(outputs).any():
             raise ValueError(f"{name} must return numbers, got NaN for rows of the training data.")
