@@ -269,7 +269,10 @@ def test_a_flax_module_may_hold_arrays(data):
         def __call__(self, x):
             return self.scale * self.linear(x)
 
-    learner, X = networks(3, 3, network=Scaled), data[0].astype(np.float32)
+    def make(key, n_features):
+        return Scaled(key, n_features)
+
+    learner, X = networks(3, 3, network=make), data[0].astype(np.float32)
     rows, targets = TrainingData.from_rows(X), np.tile(data[1].astype(np.float32), (3, 1))
     start = learner.init(KEYS, rows)
     end = learner.train(KEYS, start, rows, targets, Plan(2, 0, 2))

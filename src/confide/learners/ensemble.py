@@ -39,7 +39,7 @@ MOST_MEMBERS_PER_BLOCK = 8
 # Rows in one call of the networks, fixed so that a row's numbers do not depend on its neighbours.
 ROWS_PER_BLOCK = 1024
 # One thread of ours per core runs one block; XLA's own threads would only get in its way.
-compiled = functools.partial(jax.jit, compiler_options={"xla_cpu_multi_thread_eigen": False})
+COMPILER_OPTIONS = {"xla_cpu_multi_thread_eigen": False}
 
 
 def refuse_learning_rate_beside(optimiser: Any, learning_rate: Any) -> None:
@@ -205,7 +205,7 @@ class NetworkEnsemble(Learner[MemberState]):
     def to_arrays(self, state: MemberState) -> Arrays:
         """The weights, and what else the networks hold: all that predicting needs."""
         fixed = {f"fixed.{i}": array for i, array in enumerate(state.fixed)}
-        return {"weights": state.parameters} | fixed
+        return jax.tree.map(np.asarray, {"weights": state.parameters, **fixed})
 
     def from_arrays(self, arrays: Arrays, n_members: int, n_features: int) -> MemberState:
         """Members with saved weights, and an optimiser that has not taken a step."""
@@ -237,8 +237,9 @@ class NetworkEnsemble(Learner[MemberState]):
         fixed: tuple[Array | np.ndarray, ...] = (),
     ) -> MemberState:
         """Members with the given weights that have not been trained on."""
-        fresh = functools.partial(fresh_state, opened(self.network, n_features), self._optimiser)
-        return jax.tree.map(np.asarray, jax.vmap(fresh)(parameters, fixed))
+        of = opened(self.network, n_features)
+        fresh = jax.vmap(functools.partial(fresh_state, of, self._optimiser))
+        return jax.tree.map(np.asarray, fresh(parameters, fixed))
 
     @property
     def _optimiser(self) -> Optimiser:
@@ -255,7 +256,9 @@ class NetworkEnsemble(Learner[MemberState]):
         )
 
 
-@compiled(static_argnames=("optimiser", "n_features"))
+@functools.partial(
+    jax.jit, static_argnames=("optimiser", "n_features"), compiler_options=COMPILER_OPTIONS
+)
 def _init_block(
     network: Network, optimiser: Optimiser, n_features: int, keys: UInt32[Array, "member 2"]
 ) -> MemberState:
@@ -269,7 +272,7 @@ def _init_block(
     return jax.vmap(init)(keys)
 
 
-@compiled()
+@functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
 def _train_block(
     training: Training,
     keys: UInt32[Array, "member 2"],
@@ -283,7 +286,7 @@ def _train_block(
     return jax.vmap(train, in_axes=(0, 0, per_member, None))(keys, state, rows, epochs)
 
 
-@compiled()
+@functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
 def _predict_block(
     network: Network,
     likelihood: Likelihood,
