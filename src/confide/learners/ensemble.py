@@ -239,7 +239,7 @@ class NetworkEnsemble(Learner[MemberState]):
         """Members with the given weights that have not been trained on."""
         of = opened(self.network, n_features)
         fresh = jax.vmap(functools.partial(fresh_state, of, self._optimiser))
-        return jax.tree.map(np.asarray, fresh(parameters, fixed))
+        return jax.tree.map(np.asarray, fresh(jax.numpy.asarray(parameters), fixed))
 
     @property
     def _optimiser(self) -> Optimiser:
