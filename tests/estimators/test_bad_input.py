@@ -284,7 +284,9 @@ def test_an_l2_penalty_that_is_negative_or_not_finite_is_refused(
     ("sizes", "came"), [((4, 0), "0"), (0, "0"), ((2.5,), "2.5"), (None, "None"), ("4", "'4'")]
 )
 def test_a_hidden_layer_without_units_is_refused(untrained, data, estimator_class, sizes, came):
-    with refused("`hidden_layer_sizes` must be", f"got {came}", "units of each layer, as (40, 30)"):
+    with refused(
+        "`hidden_layer_sizes` must be", f"got {came}", "units of each layer, such as (40, 30)"
+    ):
         untrained(estimator_class, hidden_layer_sizes=sizes).fit(*data)
 
 

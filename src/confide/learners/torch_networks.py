@@ -4,8 +4,9 @@ from typing import Any
 
 from confide.checks import require_positive, require_whole
 from confide.extras import require
+from confide.learners.ensemble import refuse_learning_rate_beside
 from confide.learners.likelihood import Normal, SquaredError
-from confide.learners.networks import PAPER, n_threads, refuse_learning_rate_beside
+from confide.learners.networks import PAPER, n_threads
 from confide.learners.protocol import Learner
 
 

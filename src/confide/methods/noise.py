@@ -61,7 +61,7 @@ def out_of_fold_noise(
             epochs,
             progress=progress,
         )
-        outputs = learner.predict(state, data.inputs[left_out])
+        outputs = learner.checked_outputs(state, data.inputs[left_out], members.size)
         means = learner.likelihood.mean(outputs).reshape(n_sets, n_members, -1)
         predicted[:, left_out] = means.mean(axis=1)
     inputs, residuals = data.inputs.astype(np.float64), targets.astype(np.float64) - predicted
