@@ -355,15 +355,16 @@ def test_a_member_does_not_depend_on_those_beside_it(make):
 
 
 def test_a_member_of_one_feature_does_not_depend_on_those_beside_it():
-    """There a product with one matrix rounds differently from one with several."""
+    """But for rounding: the product of a matrix and one column depends on where its memory lies."""
     data = TrainingData.from_rows(rows()[0][:, :1])
 
     def wide(n_features):
         return nn.Sequential(nn.Linear(n_features, 50), nn.Tanh(), nn.Linear(50, 2))
 
     ours = networks(1, 5, network=wide, batch_size=16)
-    alone = trained(ours, (40,), [1], data)
-    assert_same_bits(alone, trained(ours, (40,), range(3), data)[1:2])
+    alone, beside = trained(ours, (40,), [1], data), trained(ours, (40,), range(3), data)[1:2]
+    # One rounding is 1e-7 of a weight of order one; 40 short epochs amplify it little.
+    np.testing.assert_allclose(vectors(alone)[0], vectors(beside)[0], rtol=0, atol=1e-5)
 
 
 def test_members_differ():

@@ -201,7 +201,8 @@ class TorchEnsemble(Learner[State]):
     ) -> list[Member]:
         """Some of the members, trained on side by side, or one by itself."""
         # A product with one matrix rounds differently from one with several. So a lone member has
-        # itself beside it: its numbers do not depend on who trains with it.
+        # itself beside it: its numbers do not depend on who trains with it (but for rounding,
+        # where there is one feature).
         beside = members * 2 if self.way is not None and len(members) == 1 else members
         workbench = Workbench(
             self.likelihood,
