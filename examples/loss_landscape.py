@@ -23,8 +23,8 @@ x = generator.uniform(-1.5, 1.5, (100, 1))
 y = np.sin(3 * x[:, 0]) + 0.3 * generator.normal(size=100)
 bootstrap, n_members = Bootstrap(epochs=400, retrain_fraction=0.3), 2
 learner = networks(n_features=1, n_members=n_members, **PAPER)
-sets = prepared(x, y[None], sample_weight=None)
-data, targets = sets.data, sets.of_members(n_members)
+sets = prepared(x, y[None], n_members)
+data, targets = sets.data, sets.of_members
 
 # %% Algorithm 1: train to the snapshot, train on, simulate targets, go back and train on those.
 keys = Keys.from_key(key_from(1), n_members)

@@ -1,9 +1,8 @@
 """Errors of the public edge. Each is also a standard one, so foreign code can catch it."""
 
 import difflib
-import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self, TypeGuard
+from typing import Self
 
 
 class NoSuchIntervalError(AttributeError, ValueError):
@@ -87,11 +86,6 @@ class UnseenValueWarning(UserWarning):
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), (self.unseen,)
-
-
-def is_number(value: object) -> TypeGuard[float]:
-    """Whether a setting is a real number; True and False are not meant as numbers."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def nearest(got: object, valid: Iterable[str]) -> str:

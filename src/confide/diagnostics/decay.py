@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confide.errors import is_number
+from confide.checks import is_number
 
 
 class Decay(NamedTuple):

@@ -1,20 +1,22 @@
-"""What methods of ensembles do alike: prepare data, train members, ask them, keep them.
+"""What the methods share: settings, training of members, predictions in blocks, arrays for files.
 
 A method that trains its members and nothing more takes its doors from here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 
 from confide.bootstrap import Keys, train_ensemble
+from confide.checks import check_fields, checked_field, require_whole
 from confide.learners import Learner, TrainingData, networks
 from confide.methods.noise import noise_epochs, out_of_fold_noise
-from confide.methods.settings import TrainingSettings
 from confide.persistence import Arrays, part
+from confide.prediction import Prediction
 from confide.progress import Progress
 from confide.randomness import MemberKeys
 from confide.standardise import Standardiser
@@ -26,22 +28,54 @@ ROWS_PER_BLOCK = 65_536
 # Variance between members as of a sample (divisor M - 1) or of a population (divisor M).
 SPREADS = {"sample": optimisation_variance, "population": disagreement_variance}
 
+AUTO = "auto"  # the number of epochs is left to the data
+USUAL = "It is the number of members; 5 is usual."
 
-class Prepared(NamedTuple):
-    """Data sets with the same inputs, standardised.
+Table: TypeAlias = Float[np.ndarray, "row feature"]
+Row: TypeAlias = Float64[np.ndarray, " row"]
 
-    Members of data set j are entries j * M to (j + 1) * M - 1 of every array of members.
+
+def is_auto(max_epochs: object) -> bool:
+    """Whether the number of epochs is left to the data."""
+    return isinstance(max_epochs, str) and max_epochs == AUTO
+
+
+def require_several(name: str, value: Any, what: str) -> None:
+    """Refuses a single member where only several have a spread."""
+    require_whole(name, value, USUAL)
+    if value < 2:
+        raise ValueError(
+            f"`{name}` must be at least 2 for {what}, got {value}: one member cannot show how much "
+            "chance moves its training. Pass n_members=5, or use "
+            "DeepEnsembleRegressor(n_members=1) for one plain network."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """How long members are trained; the default is the paper's (Section 4.2).
+
+    Attributes:
+        max_epochs: passes over the data, or another learner's own steps.
     """
 
-    standardisers: list[Standardiser]
-    data: TrainingData
-    targets: Float32[np.ndarray, "set row"]
+    n_members: ClassVar[int] = 1  # of an ensemble it is a setting
+    max_epochs: int = checked_field(80, require_whole, "It is the number of passes over the data.")
 
-    def of_members(self, n_members: int) -> Float32[np.ndarray, "member row"]:
-        """The targets of each data set, repeated for each of its members."""
-        n_sets, n_rows = self.targets.shape
-        repeated = np.broadcast_to(self.targets[:, None], (n_sets, n_members, n_rows))
-        return repeated.reshape(-1, n_rows)  # not a copy where there is one set
+    def __post_init__(self) -> None:
+        """Refuses values that make no sense."""
+        check_fields(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnsembleSettings(TrainingSettings):
+    """Several members.
+
+    Attributes:
+        n_members: M, their number.
+    """
+
+    n_members: int = checked_field(5, require_whole, USUAL)  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
@@ -64,40 +98,81 @@ class FittedMembers:
     noise: Trees | None
 
 
-class Answers(NamedTuple):
-    """What each member predicts for some rows, in standardised units."""
+class Prepared(NamedTuple):
+    """Data sets with the same inputs, standardised, and what their members are trained with.
 
-    means: Float[np.ndarray, "member row"]
-    variances: Float[np.ndarray, "member row"]
+    Members of data set j are entries j * M to (j + 1) * M - 1 of every array of members.
+    """
+
+    standardisers: list[Standardiser]
+    data: TrainingData
+    targets: Float32[np.ndarray, "set row"]
+    of_members: Float32[np.ndarray, "member row"]
 
 
 def learner(settings: TrainingSettings, n_features: int, **arguments: Any) -> Learner[Any]:
     """Networks with a mean and a variance; see `confide.learners.networks` for the arguments."""
-    return networks(n_features, settings.n_networks, **arguments)
+    return networks(n_features, settings.n_members, **arguments)
+
+
+def member_epochs(settings: TrainingSettings, learner: Learner[Any]) -> int:
+    """How many epochs of one member a fit takes: the scale of its progress."""
+    total = settings.n_members * settings.max_epochs
+    if not learner.likelihood.has_variance:
+        total += noise_epochs(settings.max_epochs, settings.n_members)
+    return int(total)
 
 
 def prepared(
-    X: Float[np.ndarray, "row feature"],
+    X: Table,
     targets: Float64[np.ndarray, "set row"],
-    sample_weight: Float64[np.ndarray, " row"] | None,
+    n_members: int,
+    sample_weight: Row | None = None,
     member_rows: Int[np.ndarray, "member row"] | None = None,
 ) -> Prepared:
-    """Each data set standardised by itself."""
+    """Each data set standardised by itself.
+
+    Args:
+        X: the inputs of all.
+        targets: of each data set.
+        n_members: members of a data set.
+        sample_weight: of the rows.
+        member_rows: the rows that each member sees, or None for all.
+    """
     standardisers = Standardiser.for_each(X, targets, sample_weight)
     blocks = standardisers[0].input_blocks(X)
-    each = np.stack([s.targets(y) for s, y in zip(standardisers, targets, strict=True)])
+    scaled = np.stack([s.targets(y) for s, y in zip(standardisers, targets, strict=True)])
     data = TrainingData.from_blocks(blocks, X.shape, sample_weight, member_rows)
-    return Prepared(standardisers, data, each)
+    # Not a copy where there is one set.
+    repeated = np.broadcast_to(scaled[:, None], (len(scaled), n_members, len(X)))
+    return Prepared(standardisers, data, scaled, repeated.reshape(-1, len(X)))
+
+
+def learnt_noise(
+    keys: Keys,
+    learner: Learner[Any],
+    sets: Prepared,
+    settings: TrainingSettings,
+    progress: Progress | None,
+) -> Sequence[Trees | None]:
+    """Each data set's noise, or None where the learner predicts it."""
+    return (
+        [None] * len(sets.targets)
+        if learner.likelihood.has_variance
+        else out_of_fold_noise(
+            keys, learner, sets.data, sets.targets, settings.max_epochs, progress=progress
+        )
+    )
 
 
 def fit_members(
     keys: Sequence[PRNGKeyArray],
-    X: Float[np.ndarray, "row feature"],
+    X: Table,
     targets: Float64[np.ndarray, "set row"],
     settings: TrainingSettings,
     learner: Learner[Any],
     *,
-    sample_weight: Float64[np.ndarray, " row"] | None = None,
+    sample_weight: Row | None = None,
     progress: Progress | None = None,
     resample: Callable[[MemberKeys, int], Int[np.ndarray, "member row"]] | None = None,
 ) -> list[FittedMembers]:
@@ -112,19 +187,17 @@ def fit_members(
         sample_weight: of the rows.
         progress: called with the number of member-epochs just finished.
         resample: draws the rows that each member sees.
+
+    Returns:
+        A fit for each data set.
     """
-    n_members = settings.n_networks
+    n_members = settings.n_members
     of_members = Keys.from_keys(keys, n_members)
     rows = None if resample is None else resample(of_members.simulation, len(X))
-    sets = prepared(X, targets, sample_weight, rows)
-    noise = learn_noise(of_members, learner, sets, settings, progress)
+    sets = prepared(X, targets, n_members, sample_weight, rows)
+    noise = learnt_noise(of_members, learner, sets, settings, progress)
     state = train_ensemble(
-        of_members,
-        learner,
-        sets.data,
-        sets.of_members(n_members),
-        settings.max_epochs,
-        progress=progress,
+        of_members, learner, sets.data, sets.of_members, settings.max_epochs, progress=progress
     )
     of_sets = np.arange(len(keys) * n_members).reshape(-1, n_members)
     return [
@@ -133,35 +206,73 @@ def fit_members(
     ]
 
 
-def learn_noise(
-    keys: Keys,
-    learner: Learner[Any],
-    sets: Prepared,
-    settings: TrainingSettings,
-    progress: Progress | None,
-) -> Sequence[Trees | None]:
-    """Each data set's noise, or None where the learner predicts it."""
-    if learner.likelihood.has_variance:
-        return [None] * len(sets.targets)
-    return out_of_fold_noise(
-        keys, learner, sets.data, sets.targets, settings.max_epochs, progress=progress
-    )
+class Predictor:
+    """A method's `predict`: the numbers of each row, computed in blocks, then a `Prediction`.
+
+    The mean alone comes from the same code: it is the first of the numbers, and the others are
+    not computed.
+    """
+
+    def __init__(
+        self,
+        numbers: Callable[[Any, Table], Iterator[Row]],
+        prediction: Callable[..., Prediction],
+        *,
+        power: int = 2,
+    ) -> None:
+        """Puts the two halves of a prediction together.
+
+        Args:
+            numbers: yields the mean of some rows and then their other numbers, in units of the
+                standardised target, where a large mean costs no digits.
+            prediction: makes the prediction from the fit and these numbers, in units of y.
+            power: of the other numbers' unit: 2 for variances.
+        """
+        self.numbers, self.prediction, self.power = numbers, prediction, power
+
+    def __call__(self, fitted: Any, X: Table) -> Prediction:
+        """The prediction for each row."""
+        mean, *others = self._in_units_of_y(fitted, X, None)
+        return self.prediction(fitted, mean, *others)
+
+    def mean(self, fitted: Any, X: Table) -> Row:
+        """The mean of the same prediction, without what it does not need."""
+        return self._in_units_of_y(fitted, X, 1)[0]
+
+    def _in_units_of_y(self, fitted: Any, X: Table, n_numbers: int | None) -> list[Row]:
+        starts = range(0, max(len(X), 1), ROWS_PER_BLOCK)
+        blocks = (X[start : start + ROWS_PER_BLOCK] for start in starts)
+        asked = [np.stack([*islice(self.numbers(fitted, rows), n_numbers)]) for rows in blocks]
+        mean, *others = np.concatenate(asked, axis=1)
+        y_mean, y_scale = fitted.standardiser.y_mean, fitted.standardiser.y_scale
+        return [y_mean + y_scale * mean, *(number * y_scale**self.power for number in others)]
 
 
-def member_epochs(settings: TrainingSettings, learner: Learner[Any]) -> int:
-    """How many epochs of one member a fit takes: the scale of its progress."""
-    n_members, epochs = settings.n_networks, settings.max_epochs
-    return n_members * epochs + noise_epochs(learner, epochs, n_members)
+@dataclass(frozen=True)
+class Answers:
+    """What each member predicts for some rows, in standardised units."""
 
+    fitted: FittedMembers
+    inputs: Float32[np.ndarray, "row feature"]
+    outputs: Float[np.ndarray, "member row output"]
 
-def answers(fitted: FittedMembers, X: Float[np.ndarray, "row feature"]) -> Answers:
-    """What each member says about some rows."""
-    inputs = fitted.standardiser.inputs(X)
-    outputs, likelihood = fitted.learner.predict(fitted.members, inputs), fitted.learner.likelihood
-    means = likelihood.mean(outputs)
-    if fitted.noise is None:
-        return Answers(means, likelihood.variance(outputs))
-    return Answers(means, np.broadcast_to(fitted.noise(inputs), means.shape))
+    @classmethod
+    def of(cls, fitted: FittedMembers, X: Table) -> "Answers":
+        """Asks every member."""
+        inputs = fitted.standardiser.inputs(X)
+        return cls(fitted, inputs, fitted.learner.predict(fitted.members, inputs))
+
+    @property
+    def means(self) -> Float[np.ndarray, "member row"]:
+        """The means."""
+        return self.fitted.learner.likelihood.mean(self.outputs)
+
+    @property
+    def variances(self) -> Float[np.ndarray, "member row"]:
+        """The variances of the noise: predicted, or learnt beside the members."""
+        if self.fitted.noise is None:
+            return self.fitted.learner.likelihood.variance(self.outputs)
+        return np.broadcast_to(self.fitted.noise(self.inputs), self.outputs.shape[:2])
 
 
 def to_arrays(fitted: FittedMembers) -> Arrays:
@@ -175,14 +286,19 @@ def to_arrays(fitted: FittedMembers) -> Arrays:
 def from_arrays(
     arrays: Arrays, settings: TrainingSettings, learner: Learner[Any], n_features: int
 ) -> FittedMembers:
-    """Fitted members from a model file's arrays, checked."""
-    return FittedMembers(
-        settings,
-        learner,
-        Standardiser.from_arrays(arrays, n_features),
-        restored(arrays, "members", settings.n_networks, learner, n_features),
-        noise_from(arrays, learner, n_features),
-    )
+    """Fitted members from a model file's arrays, checked.
+
+    Args:
+        arrays: those of the file.
+        settings: of the method.
+        learner: what was trained.
+        n_features: the number of features.
+    """
+    standardiser = Standardiser.from_arrays(arrays, n_features)
+    members = restored(arrays, "members", settings.n_members, learner, n_features)
+    own = learner.likelihood.has_variance
+    noise = None if own else Trees.from_arrays(part(arrays, "noise"), n_features)
+    return FittedMembers(settings, learner, standardiser, members, noise)
 
 
 def kept(name: str, learner: Learner[Any], state: Any) -> Arrays:
@@ -198,19 +314,3 @@ def restored(
         return learner.from_arrays(part(arrays, name), n_members, n_features)
     except ValueError as error:
         raise ValueError(f"of the {name}, {error}") from error
-
-
-def noise_from(arrays: Arrays, learner: Learner[Any], n_features: int) -> Trees | None:
-    """The noise of a model file, where the learner needs one."""
-    if learner.likelihood.has_variance:
-        return None
-    return Trees.from_arrays(part(arrays, "noise"), n_features)
-
-
-def in_row_blocks(
-    of_rows: Callable[[Float[np.ndarray, "row feature"]], Float64[np.ndarray, "part row"]],
-    X: Float[np.ndarray, "row feature"],
-) -> Float64[np.ndarray, "part row"]:
-    """The same numbers as `of_rows(X)`, in bounded memory."""
-    starts = range(0, max(len(X), 1), ROWS_PER_BLOCK)
-    return np.concatenate([of_rows(X[start : start + ROWS_PER_BLOCK]) for start in starts], axis=1)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.errors import is_number
+from confide.checks import is_number
 from confide.plot.prediction import COLOURS, axis_or_new
 from confide.prediction import NOVEL, Prediction
 
