@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Callable
-from dataclasses import field, fields
+from dataclasses import field
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -23,16 +23,8 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def checked_field(default: Any, require: Callable[..., None], *advice: Any) -> Any:
-    """A field of a dataclass with its default, and the check that `check_fields` makes of it."""
+    """A field of a dataclass: its default, the check of its value, and what the check is told."""
     return field(default=default, metadata={"require": require, "advice": advice})
-
-
-def check_fields(values: Any) -> None:
-    """Refuses a dataclass with a value that the check of its field refuses."""
-    for each in fields(values):
-        if "require" in each.metadata:
-            value = getattr(values, each.name)
-            each.metadata["require"](each.name, value, *each.metadata["advice"])
 
 
 def require_whole(name: str, value: object, advice: str) -> None:

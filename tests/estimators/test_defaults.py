@@ -16,7 +16,8 @@ estimators = pytest.mark.parametrize("name", ESTIMATORS)
 
 
 def defaults(function):
-    return {name: p.default for name, p in inspect.signature(function).parameters.items()}
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 @estimators

@@ -12,14 +12,14 @@ from confide.persistence import Container, checked_fields, checked_json
 
 
 @dataclass
-class Tested:
+class Whole:
     name: str
     numbers: tuple[float, ...]
     words: Mapping[str, str]
     arrays: object = None
 
 
-WHOLE = {"name": "a", "numbers": [1.0, 2.0], "words": {"b": "c"}}
+PAYLOAD = {"name": "a", "numbers": [1.0, 2.0], "words": {"b": "c"}}
 
 
 def written(path: Path) -> Container:
@@ -60,7 +60,7 @@ def test_another_format_or_version_is_refused(tmp_path):
 
 
 def test_fields_are_read_as_their_annotations_say():
-    fields = checked_fields(Tested, WHOLE, besides=["arrays"])
+    fields = checked_fields(Whole, PAYLOAD, besides=["arrays"])
     assert fields == {"name": "a", "numbers": (1.0, 2.0), "words": {"b": "c"}}
 
 
@@ -81,16 +81,16 @@ def test_fields_are_read_as_their_annotations_say():
     ids=str,
 )
 def test_fields_of_another_type_or_name_are_refused(change):
-    with pytest.raises(ValueError, match="of the wrong type|lacks parts"):
-        checked_fields(Tested, {**WHOLE, **change}, besides=["arrays"])
+    with pytest.raises(ValueError, match=r"of the wrong type|lacks parts"):
+        checked_fields(Whole, {**PAYLOAD, **change}, besides=["arrays"])
 
 
 @pytest.mark.parametrize("payload", [None, [], "name", {}])
 def test_what_is_no_object_with_all_fields_is_refused(payload):
     with pytest.raises(ValueError, match="lacks parts"):
-        checked_fields(Tested, payload, besides=["arrays"])
+        checked_fields(Whole, payload, besides=["arrays"])
 
 
 def test_whole_numbers_are_no_booleans():
     with pytest.raises(ValueError, match="count is of the wrong type: True"):
-        checked_json(int, True, "count")
+        checked_json(int, value=True, name="count")

@@ -31,11 +31,11 @@ from confide.estimators.validation import (
 from confide.fingerprints import fingerprints, identities
 from confide.learners import Learner
 from confide.methods import (
+    AUTO,
     FALLBACK,
     EpochChoice,
     choose_epochs,
     fit_batches,
-    is_auto,
     refuse_auto_epochs_without_law,
     search_epochs,
 )
@@ -429,7 +429,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     ) -> Any:
         """The settings, with a number of epochs chosen if it is "auto"; `checked` keeps why."""
         checked.epochs_ = None  # that of an earlier fit
-        if not is_auto(self.max_epochs):
+        if str(self.max_epochs) != AUTO:
             return settings
         title = f"Choosing epochs for {type(self).__name__}"
         total = search_epochs(settings, learner, len(y))
@@ -444,7 +444,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         Where `max_epochs` is "auto", the settings have the paper's number until `fit` chooses one.
         """
         values, _ = self._arguments()
-        if is_auto(values.get("max_epochs")):
+        if str(values.get("max_epochs")) == AUTO:
             refuse_auto_epochs_without_law(type(self).__name__, self.method)
             values["max_epochs"] = FALLBACK
         return self.method.Settings(**values)

@@ -104,7 +104,9 @@ def load(
     passed |= {"optimiser": optimiser, "learning_rate": learning_rate}
     own = OwnParts.of(path, file.header, passed)
     try:
-        estimator = _restored(file, own, _known(estimators))
+        # Of the classes we know: a file never names anything to import.
+        known = ESTIMATORS | {estimator.__name__: estimator for estimator in estimators}
+        estimator = _restored(file, own, known)
         if not file.is_as_written():
             raise ValueError("it is not what was saved")
         own.check(file.header, estimator)
@@ -116,11 +118,6 @@ def load(
             "Save the model again."
         ) from error
     return estimator
-
-
-def _known(estimators: Iterable[type[IntervalRegressor]]) -> dict[str, type[IntervalRegressor]]:
-    """The classes that a file may be of: it never names anything to import."""
-    return ESTIMATORS | {estimator.__name__: estimator for estimator in estimators}
 
 
 def _restored(

@@ -22,16 +22,11 @@ NEEDED = ("network", "learner")
 SAME = 1e-3
 
 
-def named(value: Any) -> dict[str, str]:
-    """How a file names what it cannot hold: by module and name."""
-    while isinstance(value, functools.partial):
-        value = value.func
-    kind = value if hasattr(value, "__qualname__") else type(value)
-    return {OWN: f"{kind.__module__}:{kind.__qualname__}"}
-
-
 def plain(value: Any) -> Any:
-    """A constructor argument as JSON: a generator of random numbers is not kept."""
+    """A constructor argument as JSON.
+
+    A generator of random numbers is not kept. What JSON cannot hold is named by module and name.
+    """
     if isinstance(value, np.random.RandomState):
         return None
     if isinstance(value, np.generic):
@@ -41,7 +36,12 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
-    return value if isinstance(value, (str, int, float, type(None))) else named(value)
+    if isinstance(value, (str, int, float, type(None))):
+        return value
+    while isinstance(value, functools.partial):
+        value = value.func
+    kind = value if hasattr(value, "__qualname__") else type(value)
+    return {OWN: f"{kind.__module__}:{kind.__qualname__}"}
 
 
 def in_words(value: Any) -> Any:

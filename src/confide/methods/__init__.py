@@ -21,7 +21,7 @@ from confide.methods.epochs import (
     refuse_auto_epochs_without_law,
     search_epochs,
 )
-from confide.methods.members import AUTO, is_auto
+from confide.methods.members import AUTO
 from confide.named import Named
 
 REGISTRY = Named(
@@ -48,7 +48,6 @@ __all__ = [
     "concrete_dropout",
     "deep_ensemble",
     "fit_batches",
-    "is_auto",
     "naive_bootstrap",
     "quality_driven_ensemble",
     "refuse_auto_epochs_without_law",

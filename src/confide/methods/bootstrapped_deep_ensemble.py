@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
-from confide.bootstrap import Bootstrap, Keys, bootstrapped_ensemble
+from confide.bootstrap import Bootstrap, bootstrapped_ensemble
 from confide.checks import checked_field, require_choice, require_whole, require_within
 from confide.learners import Learner
 from confide.methods import members
@@ -37,11 +37,7 @@ AS_PUBLISHED = {"retrain_optimiser": "fresh", "retrain_targets": "restandardised
 class Settings(members.EnsembleSettings):
     """Those of the networks, and how they are retrained (see `Bootstrap`).
 
-    Attributes:
-        retrain_fraction: r, the share of the epochs that is repeated.
-        n_retrains: B, retrainings of each member.
-        retrain_optimiser: "restored" as it was at the snapshot, or "fresh".
-        retrain_targets: simulated targets on their "original_scale", or "restandardised".
+    The paper's r is `retrain_fraction`, its B is `n_retrains`.
     """
 
     n_members: int = checked_field(5, require_several, "a bootstrapped ensemble")
@@ -123,27 +119,27 @@ def fit(
 
     See `confide.methods.members.fit_members` for the arguments.
     """
-    n_members = settings.n_members
-    of_members = Keys.from_keys(keys, n_members)
-    sets = members.prepared(X, targets, n_members, sample_weight)
-    noise = members.learnt_noise(of_members, learner, sets, settings, progress)
+    sets = members.prepared(
+        keys, X, targets, settings, learner, sample_weight=sample_weight, progress=progress
+    )
+    n_members, n_all = settings.n_members, len(sets.targets)
+    variance = None
+    if not learner.likelihood.has_variance:
+        variance = variance_at(sets.noise, sets.data.inputs, n_members)
     ensembles = bootstrapped_ensemble(
-        of_members,
+        sets.keys,
         learner,
         sets.data,
-        sets.of_members,
+        sets.targets,
         settings.bootstrap,
-        noise_variance=None
-        if learner.likelihood.has_variance
-        else variance_at(noise, sets.data.inputs, n_members),
+        noise_variance=variance,
         progress=progress,
     )
-    n_all = len(keys) * n_members
     fits = []
-    for j, standardiser in enumerate(sets.standardisers):
+    for j, (standardiser, noise) in enumerate(zip(sets.standardisers, sets.noise, strict=True)):
         own = ensembles.part(learner, slice(j * n_members, (j + 1) * n_members), n_all)
         retrained = own.retrained, own.location, own.scale
-        fits.append(Fitted(settings, learner, standardiser, own.members, noise[j], *retrained))
+        fits.append(Fitted(settings, learner, standardiser, own.members, noise, *retrained))
     return fits
 
 

@@ -34,13 +34,9 @@ MOST_PASSES = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(members.TrainingSettings):
-    """Those of the network, and of its dropout.
+    """Those of the network, with three times an ensemble's epochs as in the paper, and dropout's.
 
-    Attributes:
-        max_epochs: passes over the data; three times an ensemble's, as in the paper.
-        n_passes: networks thinned at random that make a prediction.
-        prior_length_scale: l, of the prior on the weights.
-        regulariser: the authors' ("concrete"), or "none".
+    The authors' l is `prior_length_scale`.
     """
 
     max_epochs: int = checked_field(240, require_whole, "It is the number of passes over the data.")

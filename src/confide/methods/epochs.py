@@ -188,7 +188,7 @@ def search_epochs(settings: EnsembleSettings, learner: Learner[Any], n_rows: int
     """How many epochs of one member the search takes at most: the scale of its progress."""
     if n_rows < FEWEST_ROWS:
         return 0
-    most = candidates_for(settings, learner, n_rows - _n_held_out(n_rows))[-1]
+    most = candidates_for(settings, learner, n_rows - int(HELD_OUT_SHARE * n_rows))[-1]
     return settings.n_members * n_folds(n_rows) * most
 
 
@@ -206,7 +206,7 @@ def n_folds(n_rows: int) -> int:
         >>> [n_folds(n) for n in (20, 1000, 2000, 5000, 10**6)]
         [5, 5, 3, 1, 1]
     """
-    return max(1, min(MOST_FOLDS, -(-ROWS_TO_SCORE // _n_held_out(n_rows))))
+    return max(1, min(MOST_FOLDS, -(-ROWS_TO_SCORE // int(HELD_OUT_SHARE * n_rows))))
 
 
 def longest_as_good(
@@ -240,10 +240,6 @@ def _allowed(settings: EnsembleSettings, epochs: int) -> bool:
     return True
 
 
-def _n_held_out(n_rows: int) -> int:
-    return int(HELD_OUT_SHARE * n_rows)
-
-
 def _folds(
     generator: np.random.Generator,
     X: Float[np.ndarray, "row feature"],
@@ -256,14 +252,15 @@ def _folds(
     # Mean and scale of all rows: two numbers a column, which no choice of epochs can profit from.
     (standardiser,) = Standardiser.for_each(X, y[None], sample_weight)
     n_rows, n_groups = len(y), int(of_rows.max()) + 1
+    n_left_out = int(HELD_OUT_SHARE * n_groups)
     order = generator.permutation(n_groups)
     weight = np.ones(n_rows) if sample_weight is None else sample_weight
     folds = []
     for k in range(n_folds(n_rows)):
-        in_turn = np.roll(order, -k * _n_held_out(n_groups))
+        in_turn = np.roll(order, -k * n_left_out)
         place = np.argsort(in_turn)[of_rows]
         rows = np.argsort(place, kind="stable")
-        n_held_out = int(np.sum(place >= n_groups - _n_held_out(n_groups)))
+        n_held_out = int(np.sum(place >= n_groups - n_left_out))
         held_out = rows[-n_held_out:]
         blocks = (standardiser.inputs(X[rows[block]]) for block in slices(n_rows, ROWS_PER_BLOCK))
         data = TrainingData.from_blocks(blocks, X.shape, weight[rows])

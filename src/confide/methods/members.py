@@ -4,7 +4,7 @@ A method that trains its members and nothing more takes its doors from here.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 
 from confide.bootstrap import Keys, train_ensemble
-from confide.checks import check_fields, checked_field, require_whole
+from confide.checks import checked_field, require_whole
 from confide.learners import Learner, TrainingData, networks
 from confide.methods.noise import noise_epochs, out_of_fold_noise
 from confide.persistence import Arrays, part
@@ -33,11 +33,7 @@ USUAL = "It is the number of members; 5 is usual."
 
 Table: TypeAlias = Float[np.ndarray, "row feature"]
 Row: TypeAlias = Float64[np.ndarray, " row"]
-
-
-def is_auto(max_epochs: object) -> bool:
-    """Whether the number of epochs is left to the data."""
-    return isinstance(max_epochs, str) and max_epochs == AUTO
+Resample: TypeAlias = Callable[[MemberKeys, int], Int[np.ndarray, "member row"]]
 
 
 def require_several(name: str, value: Any, what: str) -> None:
@@ -64,7 +60,10 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         """Refuses values that make no sense."""
-        check_fields(self)
+        for each in fields(self):
+            if "require" in each.metadata:
+                value, advice = getattr(self, each.name), each.metadata["advice"]
+                each.metadata["require"](each.name, value, *advice)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,12 +101,20 @@ class Prepared(NamedTuple):
     """Data sets with the same inputs, standardised, and what their members are trained with.
 
     Members of data set j are entries j * M to (j + 1) * M - 1 of every array of members.
+
+    Attributes:
+        keys: of all members.
+        standardisers: of each data set.
+        data: the rows.
+        targets: of each member.
+        noise: of each data set, or None where the learner predicts it.
     """
 
+    keys: Keys
     standardisers: list[Standardiser]
     data: TrainingData
-    targets: Float32[np.ndarray, "set row"]
-    of_members: Float32[np.ndarray, "member row"]
+    targets: Float32[np.ndarray, "member row"]
+    noise: Sequence[Trees | None]
 
 
 def learner(settings: TrainingSettings, n_features: int, **arguments: Any) -> Learner[Any]:
@@ -124,45 +131,32 @@ def member_epochs(settings: TrainingSettings, learner: Learner[Any]) -> int:
 
 
 def prepared(
+    keys: Sequence[PRNGKeyArray],
     X: Table,
     targets: Float64[np.ndarray, "set row"],
-    n_members: int,
-    sample_weight: Row | None = None,
-    member_rows: Int[np.ndarray, "member row"] | None = None,
-) -> Prepared:
-    """Each data set standardised by itself.
-
-    Args:
-        X: the inputs of all.
-        targets: of each data set.
-        n_members: members of a data set.
-        sample_weight: of the rows.
-        member_rows: the rows that each member sees, or None for all.
-    """
-    standardisers = Standardiser.for_each(X, targets, sample_weight)
-    blocks = standardisers[0].input_blocks(X)
-    scaled = np.stack([s.targets(y) for s, y in zip(standardisers, targets, strict=True)])
-    data = TrainingData.from_blocks(blocks, X.shape, sample_weight, member_rows)
-    # Not a copy where there is one set.
-    repeated = np.broadcast_to(scaled[:, None], (len(scaled), n_members, len(X)))
-    return Prepared(standardisers, data, scaled, repeated.reshape(-1, len(X)))
-
-
-def learnt_noise(
-    keys: Keys,
-    learner: Learner[Any],
-    sets: Prepared,
     settings: TrainingSettings,
-    progress: Progress | None,
-) -> Sequence[Trees | None]:
-    """Each data set's noise, or None where the learner predicts it."""
-    return (
-        [None] * len(sets.targets)
-        if learner.likelihood.has_variance
-        else out_of_fold_noise(
-            keys, learner, sets.data, sets.targets, settings.max_epochs, progress=progress
+    learner: Learner[Any],
+    *,
+    sample_weight: Row | None = None,
+    progress: Progress | None = None,
+    resample: Resample | None = None,
+) -> Prepared:
+    """Each data set standardised by itself; see `fit_members` for the arguments."""
+    n_members, n_sets = settings.n_members, len(targets)
+    of_members = Keys.from_keys(keys, n_members)
+    rows = None if resample is None else resample(of_members.simulation, len(X))
+    standardisers = Standardiser.for_each(X, targets, sample_weight)
+    scaled = np.stack([s.targets(y) for s, y in zip(standardisers, targets, strict=True)])
+    blocks = standardisers[0].input_blocks(X)
+    data = TrainingData.from_blocks(blocks, X.shape, sample_weight, rows)
+    noise: Sequence[Trees | None] = [None] * n_sets
+    if not learner.likelihood.has_variance:
+        noise = out_of_fold_noise(
+            of_members, learner, data, scaled, settings.max_epochs, progress=progress
         )
-    )
+    # Not a copy where there is one set.
+    repeated = np.broadcast_to(scaled[:, None], (n_sets, n_members, len(X))).reshape(-1, len(X))
+    return Prepared(of_members, standardisers, data, repeated, noise)
 
 
 def fit_members(
@@ -174,7 +168,7 @@ def fit_members(
     *,
     sample_weight: Row | None = None,
     progress: Progress | None = None,
-    resample: Callable[[MemberKeys, int], Int[np.ndarray, "member row"]] | None = None,
+    resample: Resample | None = None,
 ) -> list[FittedMembers]:
     """Trains the members of all data sets, each on all rows or on those that `resample` draws.
 
@@ -191,44 +185,36 @@ def fit_members(
     Returns:
         A fit for each data set.
     """
-    n_members = settings.n_members
-    of_members = Keys.from_keys(keys, n_members)
-    rows = None if resample is None else resample(of_members.simulation, len(X))
-    sets = prepared(X, targets, n_members, sample_weight, rows)
-    noise = learnt_noise(of_members, learner, sets, settings, progress)
-    state = train_ensemble(
-        of_members, learner, sets.data, sets.of_members, settings.max_epochs, progress=progress
-    )
-    of_sets = np.arange(len(keys) * n_members).reshape(-1, n_members)
+    how = {"sample_weight": sample_weight, "progress": progress, "resample": resample}
+    sets = prepared(keys, X, targets, settings, learner, **how)
+    epochs = settings.max_epochs
+    state = train_ensemble(sets.keys, learner, sets.data, sets.targets, epochs, progress=progress)
+    of_sets = np.arange(len(sets.targets)).reshape(len(keys), -1)
     return [
-        FittedMembers(settings, learner, standardiser, learner.take(state, members), own_noise)
-        for standardiser, members, own_noise in zip(sets.standardisers, of_sets, noise, strict=True)
+        FittedMembers(settings, learner, standardiser, learner.take(state, members), noise)
+        for standardiser, members, noise in zip(
+            sets.standardisers, of_sets, sets.noise, strict=True
+        )
     ]
 
 
+@dataclass(frozen=True)
 class Predictor:
     """A method's `predict`: the numbers of each row, computed in blocks, then a `Prediction`.
 
     The mean alone comes from the same code: it is the first of the numbers, and the others are
     not computed.
+
+    Attributes:
+        numbers: yields the mean of some rows and then their other numbers, in units of the
+            standardised target, where a large mean costs no digits.
+        prediction: makes the prediction from the fit and these numbers, in units of y.
+        power: of the other numbers' unit: 2 for variances.
     """
 
-    def __init__(
-        self,
-        numbers: Callable[[Any, Table], Iterator[Row]],
-        prediction: Callable[..., Prediction],
-        *,
-        power: int = 2,
-    ) -> None:
-        """Puts the two halves of a prediction together.
-
-        Args:
-            numbers: yields the mean of some rows and then their other numbers, in units of the
-                standardised target, where a large mean costs no digits.
-            prediction: makes the prediction from the fit and these numbers, in units of y.
-            power: of the other numbers' unit: 2 for variances.
-        """
-        self.numbers, self.prediction, self.power = numbers, prediction, power
+    numbers: Callable[[Any, Table], Iterator[Row]]
+    prediction: Callable[..., Prediction]
+    power: int = 2
 
     def __call__(self, fitted: Any, X: Table) -> Prediction:
         """The prediction for each row."""

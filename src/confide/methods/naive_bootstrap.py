@@ -32,11 +32,7 @@ experiment's doing, not the method's (see `results/README.md`).
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(members.EnsembleSettings):
-    """Those of the networks, and how the members' spread is measured.
-
-    Attributes:
-        spread: variance between members as of a "sample" (divisor M - 1) or a "population" (M).
-    """
+    """Those of the networks, and how the members' spread is measured."""
 
     n_members: int = checked_field(5, require_several, "a bootstrap")
     spread: Literal["sample", "population"] = checked_field(

@@ -20,14 +20,7 @@ from confide.checks import (
     require_whole,
     require_within,
 )
-from confide.learners import (
-    Learner,
-    Likelihood,
-    Network,
-    Perceptron,
-    jax_networks,
-    layer_sizes,
-)
+from confide.learners import Learner, Likelihood, Network, Perceptron, jax_networks, layer_sizes
 from confide.methods import members
 from confide.methods.members import SPREADS, Predictor, Row, Table, require_several
 from confide.prediction import Prediction
@@ -108,16 +101,9 @@ class QualityDrivenLoss(Likelihood):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(members.EnsembleSettings):
-    """Those of the networks, and of their loss; the defaults are the authors'.
+    """Those of the networks, with three times the epochs of other ensembles, and of their loss.
 
-    Attributes:
-        confidence_level: the one level that the networks are trained for.
-        max_epochs: passes over the data; three times those of other ensembles, as in the paper.
-        coverage_penalty: lambda, the price of capturing too few.
-        softening: s, how sharp the soft indicator is.
-        initial_bound: the bounds start at plus and minus this, in standard deviations of y.
-        captured_width: rows whose width counts: captured for certain ("hard") or softly ("soft").
-        spread: variance between members as of a "sample" (divisor M - 1) or a "population" (M).
+    The defaults are the authors': lambda is `coverage_penalty`, s is `softening`.
     """
 
     n_members: int = checked_field(5, require_several, "a quality-driven ensemble")
