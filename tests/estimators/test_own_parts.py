@@ -78,6 +78,7 @@ def test_a_model_saved_again_still_names_its_optimiser(data, with_optimiser, tmp
         confide.load(tmp_path / "again").calibrate_confidence(*data, n_simulations=10)
 
 
+@pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
 def test_an_optimiser_that_is_passed_is_used(data, with_optimiser):
     path, model = with_optimiser
     again = confide.load(path, optimiser=model.optimiser)

@@ -434,7 +434,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         title = f"Choosing epochs for {type(self).__name__}"
         total = search_epochs(settings, learner, len(y))
         with progress_bar(title, total, shown=self.verbose) as progress:
-            how = {"sample_weight": sample_weight, "progress": progress}
+            how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
             checked.epochs_ = choose_epochs(key, X, y, self.method, settings, learner, **how)
         return replace(settings, max_epochs=checked.epochs_.epochs)
 

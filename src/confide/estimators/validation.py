@@ -51,7 +51,7 @@ _ADVICE = {
 
 
 def checked_training_data(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    estimator: BaseEstimator, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Table, Rows, Rows | None]:
     """Arrays of finite numbers that can be learnt from; rows of weight zero are left out.
 
@@ -276,7 +276,8 @@ def _first_word(values: np.ndarray) -> str | None:
 
 def _check_ranges(encoder: Encoder | None, X: Table) -> None:
     """Refuses columns too wide for floats; warns of those that are of no use, or hardly any."""
-    names = encoder.feature_names if encoder else [str(i) for i in range(X.shape[1])]
+    positions = tuple(str(i) for i in range(X.shape[1]))
+    names = positions if encoder is None else encoder.feature_names
     with np.errstate(over="ignore"):
         spans = np.ptp(X, axis=0)
     if not np.isfinite(spans).all():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float64, PRNGKeyArray, UInt32
@@ -39,6 +39,7 @@ class Settings(members.TrainingSettings):
     The authors' l is `prior_length_scale`.
     """
 
+    n_members: ClassVar[int] = 1
     max_epochs: int = checked_field(240, require_whole, "It is the number of passes over the data.")
     n_passes: int = checked_field(200, require_whole, "It is the number of random passes.")
     prior_length_scale: float = checked_field(1e-4, require_positive, "Pass for example 1e-4.")

@@ -6,7 +6,7 @@ A method that trains its members and nothing more takes its doors from here.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
@@ -51,19 +51,20 @@ def require_several(name: str, value: Any, what: str) -> None:
 class TrainingSettings:
     """How long members are trained; the default is the paper's (Section 4.2).
 
+    A method's settings say how many members it has, `n_members`, as a setting or as a constant.
+
     Attributes:
         max_epochs: passes over the data, or another learner's own steps.
     """
 
-    n_members: ClassVar[int] = 1  # of an ensemble it is a setting
     max_epochs: int = checked_field(80, require_whole, "It is the number of passes over the data.")
 
     def __post_init__(self) -> None:
         """Refuses values that make no sense."""
-        for each in fields(self):
-            if "require" in each.metadata:
-                value, advice = getattr(self, each.name), each.metadata["advice"]
-                each.metadata["require"](each.name, value, *advice)
+        for setting in fields(self):
+            if "require" in setting.metadata:
+                value, advice = getattr(self, setting.name), setting.metadata["advice"]
+                setting.metadata["require"](setting.name, value, *advice)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +75,7 @@ class EnsembleSettings(TrainingSettings):
         n_members: M, their number.
     """
 
-    n_members: int = checked_field(5, require_whole, USUAL)  # type: ignore[misc]
+    n_members: int = checked_field(5, require_whole, USUAL)
 
 
 @dataclass(frozen=True)
@@ -117,12 +118,12 @@ class Prepared(NamedTuple):
     noise: Sequence[Trees | None]
 
 
-def learner(settings: TrainingSettings, n_features: int, **arguments: Any) -> Learner[Any]:
+def learner(settings: EnsembleSettings, n_features: int, **arguments: Any) -> Learner[Any]:
     """Networks with a mean and a variance; see `confide.learners.networks` for the arguments."""
     return networks(n_features, settings.n_members, **arguments)
 
 
-def member_epochs(settings: TrainingSettings, learner: Learner[Any]) -> int:
+def member_epochs(settings: Any, learner: Learner[Any]) -> int:
     """How many epochs of one member a fit takes: the scale of its progress."""
     total = settings.n_members * settings.max_epochs
     if not learner.likelihood.has_variance:
@@ -134,7 +135,7 @@ def prepared(
     keys: Sequence[PRNGKeyArray],
     X: Table,
     targets: Float64[np.ndarray, "set row"],
-    settings: TrainingSettings,
+    settings: Any,
     learner: Learner[Any],
     *,
     sample_weight: Row | None = None,
@@ -163,7 +164,7 @@ def fit_members(
     keys: Sequence[PRNGKeyArray],
     X: Table,
     targets: Float64[np.ndarray, "set row"],
-    settings: TrainingSettings,
+    settings: Any,
     learner: Learner[Any],
     *,
     sample_weight: Row | None = None,
@@ -185,8 +186,8 @@ def fit_members(
     Returns:
         A fit for each data set.
     """
-    how = {"sample_weight": sample_weight, "progress": progress, "resample": resample}
-    sets = prepared(keys, X, targets, settings, learner, **how)
+    how: dict[str, Any] = {"sample_weight": sample_weight, "resample": resample}
+    sets = prepared(keys, X, targets, settings, learner, progress=progress, **how)
     epochs = settings.max_epochs
     state = train_ensemble(sets.keys, learner, sets.data, sets.targets, epochs, progress=progress)
     of_sets = np.arange(len(sets.targets)).reshape(len(keys), -1)
@@ -270,7 +271,7 @@ def to_arrays(fitted: FittedMembers) -> Arrays:
 
 
 def from_arrays(
-    arrays: Arrays, settings: TrainingSettings, learner: Learner[Any], n_features: int
+    arrays: Arrays, settings: Any, learner: Learner[Any], n_features: int
 ) -> FittedMembers:
     """Fitted members from a model file's arrays, checked.
 

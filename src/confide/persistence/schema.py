@@ -40,7 +40,7 @@ def checked_fields(cls: type, payload: Any, *, besides: Collection[str] = ()) ->
         ValueError: a field is missing, unknown or of the wrong type.
     """
     kinds = get_type_hints(cls)
-    names = [each.name for each in fields(cls) if each.name not in besides]
+    names = [field.name for field in fields(cls) if field.name not in besides]
     if type(payload) is not dict or payload.keys() != set(names):
         raise ValueError(f"{cls.__name__} lacks parts, or has parts that are unknown")
     return {name: checked_json(kinds[name], payload[name], name) for name in names}
