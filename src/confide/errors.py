@@ -1,4 +1,4 @@
-"""Errors of the public edge. Each is also a standard one, so foreign code can catch it."""
+"""Errors and warnings that users meet. Each is also a standard one, for foreign code to catch."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ class TargetError(ValueError):
 
     @classmethod
     def of_missing(cls, target: str, names: Sequence[str]) -> Self:
-        """That a table with these columns has no such target."""
+        """The error for a table with these columns and no such target."""
         return cls(
             f"There is no column {target!r} to predict; the columns are {listed(names)}. "
             f"{nearest(target, names)}".rstrip()
@@ -58,7 +58,7 @@ class TableFileError(ValueError):
 
 
 class WouldOverwriteError(FileExistsError):
-    """A file is there already, and nothing said that it may go."""
+    """The file exists already, and nobody asked to overwrite it."""
 
 
 class NoRoomError(OSError):
@@ -66,7 +66,7 @@ class NoRoomError(OSError):
 
 
 class CalibrationWarning(UserWarning):
-    """What a calibration on simulated twins found that a reader should know."""
+    """A calibration on simulated twins has a weakness that you should know of."""
 
 
 class LeftOutColumnWarning(UserWarning):
@@ -89,7 +89,7 @@ class UnseenValueWarning(UserWarning):
 
 
 def nearest(got: object, valid: Iterable[str]) -> str:
-    """'Did you mean ...?', or nothing where no valid name is near; PRICE is near to price."""
+    """'Did you mean ...?' with the nearest valid name, or nothing; PRICE is near to price."""
     names = {name.casefold(): name for name in valid}
     close = difflib.get_close_matches(str(got).casefold(), names, n=1)
     return f"Did you mean {names[close[0]]!r}?" if close else ""

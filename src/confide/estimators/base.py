@@ -54,8 +54,8 @@ Row = Float64[np.ndarray, " row"]
 class IntervalRegressor(RegressorMixin, BaseEstimator):
     """Base of the estimators; a subclass names its method and spells out its arguments.
 
-    An argument of the constructor that the method's `Settings` know is passed on to them, the
-    others to what makes its learner.
+    The constructor's arguments that the method's `Settings` have go there. The others go to the
+    function that makes its learner.
     """
 
     method: ClassVar[ModuleType]
@@ -105,9 +105,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     ) -> Iterator[Self]:
         """Fits to many data sets with the same inputs, all in one batch on all cores.
 
-        For simulations: far faster than a loop of fits. The numbers of a data set depend on its
-        targets and its random state alone, not on what is fitted beside it; but with
-        `max_epochs="auto"`, the epochs are chosen once, from the first data set, for all.
+        This is for simulations, and far faster than a loop of fits. The result for a data set
+        depends on its targets and its random state alone, not on the other data sets. With
+        `max_epochs="auto"` the first data set chooses the number of epochs for all.
 
         Args:
             X: a table or an array, as for `fit`, the same for all.
@@ -116,8 +116,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             progress: called with the number of member-epochs just finished.
 
         Yields:
-            A fitted copy of the estimator for each data set, in their order; as many are in memory
-            at once as a batch holds.
+            A fitted copy of the estimator for each data set, in their order. Only the fits of one
+            batch are in memory at once.
         """
         targets = np.asarray(targets, np.float64)
         if targets.ndim != 2 or len(targets) != len(random_states):
@@ -197,7 +197,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         levels = list(confidence_level)  # type: ignore[arg-type]
         if not levels:
             raise ValueError(
-                "`confidence_level` must be a level or a list of some, got []. Pass 0.95, or "
+                "`confidence_level` must be a level or a list of levels, got []. Pass 0.95, or "
                 "[0.8, 0.95]."
             )
         intervals = [prediction.interval(kind, level) for level in levels]

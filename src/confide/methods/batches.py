@@ -25,9 +25,9 @@ def fit_batches(
     progress: Progress | None = None,
     targets_per_batch: int = TARGETS_PER_BATCH,
 ) -> Iterator[Any]:
-    """A fit for each data set, in their order; as many are in memory at once as a batch holds.
+    """A fit for each data set, in their order. Only the fits of one batch are in memory at once.
 
-    The numbers of a data set depend on its targets and its key alone.
+    The result for a data set depends on its targets and its key alone.
 
     Args:
         method: one of `confide.methods`.

@@ -1,9 +1,9 @@
 """Noise for learners that predict a mean alone: from residuals of rows that were left out.
 
 Residuals of rows that a learner was trained on are too small. So the ensemble is trained a few
-times without a part of the rows, predicts these, and a forest smooths the squared residuals into a
-variance at every row. They also hold the error of the fit itself, so the noise is a little too
-large rather than too small.
+times without a part of the rows and predicts that part. A forest smooths the squared residuals into
+a variance at every row. Residuals also contain the error of the fit, so the noise is estimated a
+little too large rather than too small.
 """
 
 from collections.abc import Sequence
