@@ -11,8 +11,9 @@ from confide.bootstrap import Bootstrap, bootstrapped_ensemble
 from confide.checks import checked_field, require_choice, require_whole, require_within
 from confide.learners import Learner
 from confide.methods import members
-from confide.methods.members import Answers, Predictor, Row, Table, require_several
+from confide.methods.members import require_several
 from confide.methods.noise import variance_at
+from confide.methods.predictor import Answers, FittedMembers, Predictor, Row, Table
 from confide.persistence import Arrays, checked_array
 from confide.prediction import Prediction
 from confide.progress import Progress
@@ -81,7 +82,7 @@ class Settings(members.EnsembleSettings):
 
 
 @dataclass(frozen=True)
-class Fitted(members.FittedMembers):
+class Fitted(FittedMembers):
     """A trained bootstrapped ensemble.
 
     Attributes:

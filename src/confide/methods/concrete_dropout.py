@@ -11,7 +11,7 @@ from confide.bootstrap import Keys
 from confide.checks import checked_field, require_choice, require_positive, require_whole
 from confide.learners import Learner, as_key, dropout_networks, layer_sizes, thinned
 from confide.methods import members
-from confide.methods.members import Predictor, Row, Table
+from confide.methods.predictor import FittedMembers, Predictor, Row, Table
 from confide.persistence import Arrays, checked_array
 from confide.prediction import Prediction
 from confide.randomness import member_keys
@@ -72,7 +72,7 @@ def learner(
 
 
 @dataclass(frozen=True)
-class Fitted(members.FittedMembers):
+class Fitted(FittedMembers):
     """A trained network, and the key of its passes."""
 
     pass_key: UInt32[np.ndarray, "2"]

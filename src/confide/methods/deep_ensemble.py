@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from confide.methods import members
-from confide.methods.members import Answers, Predictor, Row, Table
+from confide.methods.predictor import Answers, FittedMembers, Predictor, Row, Table
 from confide.prediction import Prediction
 from confide.uncertainty import (
     Law,
@@ -27,7 +27,7 @@ class Settings(members.EnsembleSettings):
     """Deep Ensembles have no settings beyond those of their networks."""
 
 
-Fitted = members.FittedMembers
+Fitted = FittedMembers
 learner, member_epochs, fit = members.learner, members.member_epochs, members.fit_members
 to_arrays, from_arrays = members.to_arrays, members.from_arrays
 

@@ -17,7 +17,8 @@ from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 from confide.bootstrap import Keys
 from confide.fingerprints import groups
 from confide.learners import Learner, Plan, TrainingData, TrainingDivergedError, slices
-from confide.methods.members import ROWS_PER_BLOCK, EnsembleSettings
+from confide.methods.members import EnsembleSettings
+from confide.methods.predictor import ROWS_PER_BLOCK
 from confide.persistence import Arrays, checked_fields
 from confide.progress import Progress
 from confide.randomness import generator_from, split_on_host

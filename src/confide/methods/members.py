@@ -1,38 +1,29 @@
-"""What the methods share: settings, training of members, predictions in blocks, arrays for files.
+"""What the methods share: settings, training of members, and their arrays in files.
 
 A method that trains its members and nothing more takes its doors from here.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
+from jaxtyping import Float32, Float64, Int, PRNGKeyArray
 
 from confide.bootstrap import Keys, train_ensemble
 from confide.checks import checked_field, require_whole
 from confide.learners import Learner, TrainingData, networks
 from confide.methods.noise import noise_epochs, out_of_fold_noise
+from confide.methods.predictor import FittedMembers, Row, Table
 from confide.persistence import Arrays, part
-from confide.prediction import Prediction
 from confide.progress import Progress
 from confide.randomness import MemberKeys
 from confide.standardise import Standardiser
 from confide.trees import Trees
-from confide.uncertainty import disagreement_variance, optimisation_variance
-
-# Rows answered at once: members x rows stays a few megabytes however long the table is.
-ROWS_PER_BLOCK = 65_536
-# Variance between members as of a sample (divisor M - 1) or of a population (divisor M).
-SPREADS = {"sample": optimisation_variance, "population": disagreement_variance}
 
 AUTO = "auto"  # the number of epochs is left to the data
 USUAL = "It is the number of members; 5 is usual."
 
-Table: TypeAlias = Float[np.ndarray, "row feature"]
-Row: TypeAlias = Float64[np.ndarray, " row"]
 Resample: TypeAlias = Callable[[MemberKeys, int], Int[np.ndarray, "member row"]]
 
 
@@ -76,26 +67,6 @@ class EnsembleSettings(TrainingSettings):
     """
 
     n_members: int = checked_field(5, require_whole, USUAL)
-
-
-@dataclass(frozen=True)
-class FittedMembers:
-    """Trained members, with what it takes to ask them.
-
-    Attributes:
-        settings: of the method.
-        learner: what was trained.
-        standardiser: of inputs and target.
-        members: the trained members, the learner's own state.
-        noise: variance of the noise where the learner predicts a mean alone, in standardised
-            units; None where it predicts the variance too.
-    """
-
-    settings: Any
-    learner: Learner[Any]
-    standardiser: Standardiser
-    members: Any
-    noise: Trees | None
 
 
 class Prepared(NamedTuple):
@@ -197,69 +168,6 @@ def fit_members(
             sets.standardisers, of_sets, sets.noise, strict=True
         )
     ]
-
-
-@dataclass(frozen=True)
-class Predictor:
-    """A method's `predict`: the numbers of each row, computed in blocks, then a `Prediction`.
-
-    The mean alone comes from the same code: it is the first of the numbers, and the others are
-    not computed.
-
-    Attributes:
-        numbers: yields the mean of some rows and then their other numbers, in units of the
-            standardised target, where a large mean costs no digits.
-        prediction: makes the prediction from the fit and these numbers, in units of y.
-        power: of the other numbers' unit: 2 for variances.
-    """
-
-    numbers: Callable[[Any, Table], Iterator[Row]]
-    prediction: Callable[..., Prediction]
-    power: int = 2
-
-    def __call__(self, fitted: Any, X: Table) -> Prediction:
-        """The prediction for each row."""
-        mean, *others = self._in_units_of_y(fitted, X, None)
-        return self.prediction(fitted, mean, *others)
-
-    def mean(self, fitted: Any, X: Table) -> Row:
-        """The mean of the same prediction, without what it does not need."""
-        return self._in_units_of_y(fitted, X, 1)[0]
-
-    def _in_units_of_y(self, fitted: Any, X: Table, n_numbers: int | None) -> list[Row]:
-        starts = range(0, max(len(X), 1), ROWS_PER_BLOCK)
-        blocks = (X[start : start + ROWS_PER_BLOCK] for start in starts)
-        asked = [np.stack([*islice(self.numbers(fitted, rows), n_numbers)]) for rows in blocks]
-        mean, *others = np.concatenate(asked, axis=1)
-        y_mean, y_scale = fitted.standardiser.y_mean, fitted.standardiser.y_scale
-        return [y_mean + y_scale * mean, *(number * y_scale**self.power for number in others)]
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What each member predicts for some rows, in standardised units."""
-
-    fitted: FittedMembers
-    inputs: Float32[np.ndarray, "row feature"]
-    outputs: Float[np.ndarray, "member row output"]
-
-    @classmethod
-    def of(cls, fitted: FittedMembers, X: Table) -> "Answers":
-        """Asks every member."""
-        inputs = fitted.standardiser.inputs(X)
-        return cls(fitted, inputs, fitted.learner.predict(fitted.members, inputs))
-
-    @property
-    def means(self) -> Float[np.ndarray, "member row"]:
-        """The means."""
-        return self.fitted.learner.likelihood.mean(self.outputs)
-
-    @property
-    def variances(self) -> Float[np.ndarray, "member row"]:
-        """The variances of the noise: predicted, or learnt beside the members."""
-        if self.fitted.noise is None:
-            return self.fitted.learner.likelihood.variance(self.outputs)
-        return np.broadcast_to(self.fitted.noise(self.inputs), self.outputs.shape[:2])
 
 
 def to_arrays(fitted: FittedMembers) -> Arrays:

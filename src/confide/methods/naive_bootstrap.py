@@ -10,7 +10,8 @@ from jaxtyping import Int
 
 from confide.checks import checked_field, require_choice
 from confide.methods import bootstrapped_deep_ensemble, members
-from confide.methods.members import SPREADS, Answers, Predictor, Row, Table, require_several
+from confide.methods.members import require_several
+from confide.methods.predictor import SPREADS, Answers, FittedMembers, Predictor, Row, Table
 from confide.prediction import Prediction
 from confide.randomness import MemberKeys, generator_from
 from confide.uncertainty import (
@@ -40,7 +41,7 @@ class Settings(members.EnsembleSettings):
     )
 
 
-Fitted = members.FittedMembers
+Fitted = FittedMembers
 learner, member_epochs = members.learner, members.member_epochs
 
 

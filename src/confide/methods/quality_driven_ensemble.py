@@ -22,7 +22,8 @@ from confide.checks import (
 )
 from confide.learners import Learner, Likelihood, Network, Perceptron, jax_networks, layer_sizes
 from confide.methods import members
-from confide.methods.members import SPREADS, Predictor, Row, Table, require_several
+from confide.methods.members import require_several
+from confide.methods.predictor import SPREADS, FittedMembers, Predictor, Row, Table
 from confide.prediction import Prediction
 from confide.uncertainty import LevelLaw, ensemble_mean
 
@@ -147,7 +148,7 @@ def learner(
     )
 
 
-Fitted = members.FittedMembers
+Fitted = FittedMembers
 member_epochs, fit = members.member_epochs, members.fit_members
 to_arrays, from_arrays = members.to_arrays, members.from_arrays
 
