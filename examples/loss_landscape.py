@@ -12,9 +12,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from confide.bootstrap import Bootstrap, simulated_targets
+from confide.drawing import COLOURS
 from confide.learners import PAPER, Plan, networks
 from confide.methods.members import EnsembleSettings, prepared
-from confide.plot.prediction import COLOURS
 from confide.randomness import key_from
 
 # %% A hundred observations of a wave, and two members.

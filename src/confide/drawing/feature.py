@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 from numpy.typing import ArrayLike
 
-from confide.encoding import series_with_dates_read
+from confide.encoding import column_names, is_table, series_with_dates_read
 from confide.errors import nearest
 
 if TYPE_CHECKING:
@@ -17,24 +17,22 @@ MOST_CATEGORIES = 12
 MISSING, OTHERS = "(missing)", "(others)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Values:
-    """Numbers or dates, one for each row; what is missing is NaN or NaT."""
+    """What a column holds in each row.
+
+    Attributes:
+        entries: numbers or dates, NaN or NaT where one is missing; of categories, their numbers.
+        categories: the categories' names in order; none for numbers and dates.
+    """
 
     entries: np.ndarray
+    categories: tuple[str, ...] = ()
 
     @property
     def known(self) -> Bool[np.ndarray, " row"]:
-        """Which rows have a value."""
+        """Which rows have a value; to be missing is a category, too."""
         return ~np.isnan(self.entries)
-
-
-@dataclass(frozen=True)
-class Categories:
-    """The number of each row's category, and the categories' names in order."""
-
-    codes: Int[np.ndarray, " row"]
-    names: tuple[str, ...]
 
 
 def feature_of(X: Any, feature: str | int) -> tuple[str, Any]:
@@ -44,7 +42,7 @@ def feature_of(X: Any, feature: str | int) -> tuple[str, Any]:
         >>> feature_of(np.array([[1, 2], [3, 4]]), 1)
         ('feature 1', array([2, 4]))
     """
-    names = _column_names(X)
+    names = column_names(X) if is_table(X) else None
     if len(np.shape(X)) != 2:
         raise ValueError(
             f"X must be a table of rows and features, got shape {np.shape(X)}. Pass the rows that "
@@ -69,43 +67,37 @@ def feature_of(X: Any, feature: str | int) -> tuple[str, Any]:
     )
 
 
-def _column_names(X: Any) -> list[Any] | None:
-    if hasattr(X, "column_names"):  # Arrow, where `columns` are the columns themselves
-        return list(X.column_names)
-    return list(X.columns) if hasattr(X, "columns") else None
-
-
 def _column(X: Any, position: int) -> Any:
     if hasattr(X, "iloc"):  # pandas, where names may come twice
         return X.iloc[:, position]
-    if hasattr(X, "column_names"):
+    if hasattr(X, "column_names"):  # Arrow
         return X.column(position)
-    return X[:, position] if hasattr(X, "columns") else np.asarray(X)[:, position]
+    return (X if is_table(X) else np.asarray(X))[:, position]
 
 
-def as_values(column: ArrayLike) -> Values | Categories:
-    """Numbers and dates as they are; other text, truth values and all else as categories."""
+def as_values(column: ArrayLike) -> Values:
+    """Numbers and dates as they are; other text, booleans and all else as categories."""
     from pandas.api import types
 
     series = series_with_dates_read(_series(column))
-    said = types.infer_dtype(series, skipna=True)
-    if said in {"date", "datetime", "datetime64"}:
+    kind = types.infer_dtype(series, skipna=True)
+    if kind in {"date", "datetime", "datetime64"}:
         return Values(_dates(series))
-    if said in {"integer", "floating", "mixed-integer-float", "decimal"}:
+    if kind in {"integer", "floating", "mixed-integer-float", "decimal"}:
         return Values(series.to_numpy(dtype="float64", na_value=np.nan))
     return _categories(series)
 
 
-def few_values_as_categories(values: Values) -> Values | Categories:
+def few_values_as_categories(values: Values) -> Values:
     """Numbers that take few values, many times each, as categories: grades, counts, codes."""
     known = values.entries[values.known]
-    if known.dtype.kind == "M" or not len(known):
+    if values.categories or known.dtype.kind == "M" or not len(known):
         return values
     distinct, codes = np.unique(values.entries, return_inverse=True)  # one NaN, at the end
     if len(distinct) > MOST_CATEGORIES or len(values.entries) < 2 * len(distinct):
         return values
     names = tuple(MISSING if np.isnan(value) else f"{value:g}" for value in distinct)
-    return Categories(codes, names)
+    return Values(codes, names)
 
 
 def _series(column: Any) -> "pd.Series":
@@ -128,7 +120,7 @@ def _dates(series: "pd.Series") -> np.ndarray:
     return dates.to_numpy(dtype="datetime64[us]")
 
 
-def _categories(series: "pd.Series") -> Categories:
+def _categories(series: "pd.Series") -> Values:
     """Categories in their own order or else sorted; the rarest of many are put together."""
     import pandas as pd
 
@@ -142,4 +134,4 @@ def _categories(series: "pd.Series") -> Categories:
         names = [name for name in names if name in common] + [OTHERS]
     if (words == MISSING).any():
         names.append(MISSING)
-    return Categories(pd.Index(names).get_indexer(words), tuple(names))
+    return Values(pd.Index(names).get_indexer(words), tuple(names))
