@@ -625,7 +625,7 @@ def test_categories_that_may_be_names_have_no_hint(texts):
 
 def test_odd_categories_are_warned_of(small):
     table = pd.DataFrame({"power": [*NUMBERS, "?"] * 6})
-    words = r"Taken for categories.*: power \(most values look like numbers, but not '\?'"
+    words = r"Read as categories.*: power \(most values look like numbers, but not '\?'"
     with pytest.warns(UserWarning, match=words):
         DeepEnsembleRegressor(**small).fit(table, np.arange(246.0))
 
@@ -815,7 +815,7 @@ def test_columns_left_out_are_warned_of_by_name(small, targets):
     message = str(warning.message)
     assert "id (it is text with 60 different values" in message
     assert "nothing (all its values are missing)" in message
-    assert "Nothing needs doing" in message
+    assert "You need not do anything" in message
     # It must be there, but it may hold anything.
     np.testing.assert_array_equal(model.predict(table), model.predict(table.assign(id=5)))
 

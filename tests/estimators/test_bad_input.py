@@ -233,13 +233,13 @@ def test_a_retraining_of_no_epochs_is_refused(untrained, data):
 
 
 def test_a_bootstrapped_ensemble_of_one_is_refused_with_the_reason(untrained, data):
-    reason = "one network cannot show how far random training moves it"
+    reason = "one member cannot show how much chance moves its training"
     with refused("`n_members` must be at least 2", "got 1", reason, "DeepEnsembleRegressor("):
         untrained(n_members=1).fit(*data)
 
 
 WHOLE_NUMBERS = {
-    "n_members": "number of networks; 5 is usual",
+    "n_members": "number of members; 5 is usual",
     "max_epochs": "number of passes over the data",
     "batch_size": "number of rows in a step",
     "n_jobs": "number of threads; None uses all cores",

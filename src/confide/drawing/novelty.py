@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64, Int
 
-from confide.errors import is_number
+from confide.checks import is_number
 from confide.prediction import NOVEL, Prediction
 
 N_BINS = 20

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, UInt32
 
-from confide.errors import is_number, nearest
+from confide.checks import is_number
+from confide.errors import nearest
 from confide.extras import require
 from confide.learners.blocks import Worker, available_cores, run_in_blocks, slices
 from confide.learners.data import TrainingData
