@@ -1,9 +1,9 @@
 """Simulated truths: data whose true function and noise are known.
 
 Read `truth.py` for what a truth is and `noise.py` for the laws its noise may have. A truth is a
-formula (`analytic.py`), or fitted to a real data set (`random_forest.py`, `network.py`,
-`gradient_boosting.py`). `choice.py` finds the twin of a data set whose truth nobody knows, which a
-model file can keep (`fitted_twin.py`).
+formula (`analytic.py`), or fitted to a real data set as in the paper (`fitted_truths.py`).
+`twin_choice.py` finds the twin that calibration simulates from, which a model file can keep
+(`fitted_twin.py`); its function is made of trees or smooth (`smooth.py`).
 """
 
 from confide.simulate.analytic import (
@@ -17,11 +17,13 @@ from confide.simulate.analytic import (
     Ishigami,
     Sine,
 )
-from confide.simulate.candidates import CANDIDATES
-from confide.simulate.choice import FEWEST_ROWS, Candidate, fitted_twins, n_steps
-from confide.simulate.fitted_twin import FittedTwin
-from confide.simulate.gradient_boosting import GradientBoostingTruth
-from confide.simulate.network import NetworkTruth
+from confide.simulate.fitted_truths import (
+    TWINS,
+    GradientBoostingTruth,
+    NetworkTruth,
+    RandomForestTruth,
+)
+from confide.simulate.fitted_twin import OLD_KINDS, FittedTwin
 from confide.simulate.noise import (
     GAUSSIAN,
     NOISE_LAWS,
@@ -31,9 +33,14 @@ from confide.simulate.noise import (
     Residuals,
     StudentT3,
 )
-from confide.simulate.random_forest import RandomForestTruth
 from confide.simulate.truth import Truth
-from confide.simulate.twins import TWINS
+from confide.simulate.twin_choice import (
+    CANDIDATES,
+    FEWEST_ROWS,
+    Candidate,
+    fitted_twins,
+    n_steps,
+)
 
 __all__ = [
     "ANALYTIC_TRUTHS",
@@ -41,6 +48,7 @@ __all__ = [
     "FEWEST_ROWS",
     "GAUSSIAN",
     "NOISE_LAWS",
+    "OLD_KINDS",
     "TWINS",
     "AnalyticTruth",
     "Borehole",
