@@ -111,11 +111,11 @@ def test_a_verdict_tells_what_it_rests_on(ratio, p_value, size, chance):
 def test_one_twin_unlike_the_data_is_enough_for_a_verdict_against():
     alike = account()
     both = replace(
-        alike, resemblances=(*alike.resemblances, Resemblance("random_forest", 20, 3, 0.5, 0.0))
+        alike, resemblances=(*alike.resemblances, Resemblance("forest", 20, 3, 0.5, 0.0))
     )
     assert both.advice == AVOID
     assert both.verdict.count("On the twin") == 2
-    assert "'random forest'" in both.verdict
+    assert "'forest'" in both.verdict
 
 
 def test_without_twins_nothing_speaks_for_them():

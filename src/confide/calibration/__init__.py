@@ -1,8 +1,8 @@
-"""Calibration: how wide intervals should have been, learnt from rows kept back or from twins.
+"""Calibration: how wide intervals should be, learnt from held-out rows or from twins.
 
 `held_out.py` calibrates prediction intervals on rows that were kept from training (split conformal
-prediction). `twins.py` calibrates confidence intervals on simulated twins of the data, and
-`summary.py` is what it tells of itself; the mathematics is in `confide.uncertainty.pivots`.
+prediction). `twins.py` calibrates confidence intervals on simulated twins of the data; its
+mathematics is in `confide.uncertainty.pivots`. `summary.py` says what changed and how sure it is.
 """
 
 from typing import TYPE_CHECKING
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
         CalibrationSummary,
         Resemblance,
     )
-    from confide.calibration.twins import AUTO, FEWEST_SIMULATIONS, ConfidenceCalibration
+    from confide.calibration.twins import (
+        AUTO,
+        FEWEST_SIMULATIONS,
+        ConfidenceCalibration,
+        twin_argument,
+    )
 
 __all__ = [
     "AUTO",
@@ -34,6 +39,7 @@ __all__ = [
     "ConformalLaw",
     "Resemblance",
     "smallest_calibration_set",
+    "twin_argument",
 ]
 
 # Twins take forests, and these take long to load.
@@ -44,6 +50,6 @@ __getattr__ = lazily(
             *("BEYOND_CHANCE", "MANY_BIASED", "SYSTEMATIC", "UNLIKE"),
             *("CalibrationSummary", "Resemblance"),
         ],
-        "twins": ["AUTO", "FEWEST_SIMULATIONS", "ConfidenceCalibration"],
+        "twins": ["AUTO", "FEWEST_SIMULATIONS", "ConfidenceCalibration", "twin_argument"],
     },
 )

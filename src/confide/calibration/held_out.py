@@ -96,9 +96,9 @@ class Calibration:
         return {}, {"sorted_scores": self.sorted_scores}
 
     @classmethod
-    def from_file(cls, said: Any, arrays: Arrays) -> "Calibration":
+    def from_file(cls, payload: Any, arrays: Arrays) -> "Calibration":
         """From a model file's parts, checked."""
-        if said != {} or set(arrays) != {"sorted_scores"}:
+        if payload != {} or set(arrays) != {"sorted_scores"}:
             raise ValueError("the calibration has parts that are not its own, or lacks some")
         scores = arrays["sorted_scores"]
         if scores.dtype != np.float64 or scores.ndim != 1 or len(scores) == 0:

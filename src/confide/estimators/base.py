@@ -258,10 +258,11 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         X: ArrayLike,
         y: ArrayLike,
         *,
-        truth: "str | Truth" = "auto",
+        twin: "str | Truth" = "auto",
         n_simulations: int = 20,
         shift: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
+        truth: "str | Truth | None" = None,
     ) -> Self:
         """Calibrates the confidence intervals on simulated twins of the training data.
 
@@ -285,10 +286,10 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         Args:
             X: the rows of `fit`.
             y: the targets of `fit`.
-            truth: what to simulate from: "auto" for those of a random forest, gradient boosting
-                and a smooth function that are at most one standard error behind the best of them
-                on held-out rows; one of "random_forest", "gradient_boosting", "smooth"; or a truth
-                of your own.
+            twin: what to simulate from: one of "forest" (deep random forest), "boosting" (gradient
+                boosting) and "smooth" (kernel ridge regression), fitted to your data; "auto" for
+                those of the three that are at most one standard error behind the best of them on
+                held-out rows; or a truth of your own.
             n_simulations: simulated data sets, at least 10; with 20 a row's factor is known to
                 about a sixth.
             shift: share of the bias that the twins show by which the intervals' centres are moved
@@ -296,6 +297,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
                 nearer to the true function where the twin is right; where it is wrong they cover
                 less. 0 relies on widths alone.
             random_state: seed of the simulations; None for the estimator's own.
+            truth: the old name of `twin`.
 
         Returns:
             The estimator itself.
@@ -303,9 +305,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         Raises:
             TwinError: a twin cannot be fitted to the data.
         """
-        from confide.calibration import (
-            ConfidenceCalibration,  # here, because forests take long to load
-        )
+        # Here, because forests take long to load.
+        from confide.calibration import ConfidenceCalibration, twin_argument
 
         check_is_fitted(self, "fitted_")
         table = checked_X(self, X)
@@ -318,7 +319,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             self.fitted_,
             np.asarray(table, np.float64),
             targets,
-            truth=truth,
+            twin=twin_argument(twin, truth),
             n_simulations=n_simulations,
             shift=shift,
             verbose=bool(self.verbose),

@@ -26,6 +26,7 @@ from confide.experiments.honest.contenders import (
     RAW,
     SHIFT,
     SHIFTED,
+    TWIN_KINDS,
     Contender,
     shown_for,
 )
@@ -152,14 +153,14 @@ def _calibrated(
             if variant == RAW:
                 answers[RAW].append(model.get_prediction(twin.X_test))
                 continue
-            truth = {ORACLE: twin.truth, SHIFTED: AUTO}.get(variant, variant)
+            calibrated_on = {ORACLE: twin.truth, SHIFTED: AUTO, AUTO: AUTO, **TWIN_KINDS}[variant]
             start = time.process_time()
             with warnings.catch_warnings():  # that no narrow interval is honest: it is judged here
                 warnings.simplefilter("ignore", CalibrationWarning)
                 model.calibrate_confidence(
                     twin.X_train,
                     y,
-                    truth=truth,
+                    twin=calibrated_on,
                     n_simulations=settings["n_simulations"],
                     shift=SHIFT if variant == SHIFTED else 0.0,
                 )
@@ -197,10 +198,12 @@ def _told(model: IntervalRegressor, prediction: Prediction) -> "pd.DataFrame":
     calibration, errors = model.confidence_calibration_, prediction.twin_errors
     if calibration is None or errors is None:
         raise ValueError("The model must be calibrated.")
+    names = {kind: name for name, kind in TWIN_KINDS.items()}
+    kinds = [twin.kind for twin in calibration.summary.resemblances]
     return pd.DataFrame(
         {
             "row": np.arange(len(prediction), dtype=np.int32),
-            "twins": "+".join(each.kind for each in calibration.summary.resemblances),
+            "twins": "+".join(names.get(kind, kind) for kind in kinds),
             "factor": errors.factor.astype(np.float32),
             "bias": errors.bias.astype(np.float32),
             "spread": errors.spread.astype(np.float32),

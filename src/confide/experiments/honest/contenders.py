@@ -5,19 +5,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from confide.experiments.honest.problems import FORMULA, Problem
-from confide.simulate import CANDIDATES
 
 # What a method's intervals may be: its own, or calibrated on the twins that the default chooses, on
 # one of a kind, or on the truth itself, which no user has; or with shifted centres as well.
 RAW, AUTO, ORACLE, SHIFTED = "raw", "auto", "oracle", "shifted"
 # The share of the bias that the last one takes off its centres.
 SHIFT = 0.5
-TWINS = (*CANDIDATES, ORACLE)
+# Kinds of twins, by the names under which results are kept.
+TWIN_KINDS = {"random_forest": "forest", "gradient_boosting": "boosting", "smooth": "smooth"}
+TWINS = (*TWIN_KINDS, ORACLE)
 # How they are called in tables.
 SAID = {
     RAW: "raw",
     AUTO: "calibrated",
-    **{kind: f"calibrated on {kind.replace('_', ' ')}" for kind in CANDIDATES},
+    **{kind: f"calibrated on {kind.replace('_', ' ')}" for kind in TWIN_KINDS},
     ORACLE: "calibrated on the truth itself",
     SHIFTED: "calibrated, shifted by half the bias",
 }
