@@ -5,55 +5,26 @@ price, `bias.py` for what intervals cannot mend, `scores.py` for scores against 
 `observed.py` for the coverage of those.
 """
 
-from confide.metrics.bias import PointwiseBias, pointwise_bias
-from confide.metrics.coverage import (
-    attainable_brier_score,
-    brier_score,
-    brier_score_standard_error,
-    cicf,
-    covered,
-    picf,
-    unbiased_brier_score,
-)
-from confide.metrics.observed import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
-from confide.metrics.scores import (
-    CalibrationCurve,
-    calibration_curve,
-    crps_of_normal_mixture,
-    interval_score,
-    log_score,
-    pinball_loss,
-)
-from confide.metrics.width import (
-    at_equal_mean_width,
-    cicf_at_equal_mean_width,
-    mean_width,
-    pointwise_mean_width,
-    stretched_to_mean_width,
-)
-
-__all__ = [
-    "COVERAGE_LEVELS",
-    "CalibrationCurve",
-    "ObservedCoverage",
-    "PointwiseBias",
-    "at_equal_mean_width",
-    "attainable_brier_score",
-    "brier_score",
-    "brier_score_standard_error",
-    "calibration_curve",
-    "cicf",
-    "cicf_at_equal_mean_width",
-    "covered",
-    "crps_of_normal_mixture",
-    "interval_score",
-    "log_score",
-    "mean_width",
-    "observed_coverage",
-    "picf",
-    "pinball_loss",
-    "pointwise_bias",
-    "pointwise_mean_width",
-    "stretched_to_mean_width",
-    "unbiased_brier_score",
-]
+from confide.metrics.bias import PointwiseBias as PointwiseBias
+from confide.metrics.bias import pointwise_bias as pointwise_bias
+from confide.metrics.coverage import attainable_brier_score as attainable_brier_score
+from confide.metrics.coverage import brier_score as brier_score
+from confide.metrics.coverage import brier_score_standard_error as brier_score_standard_error
+from confide.metrics.coverage import cicf as cicf
+from confide.metrics.coverage import covered as covered
+from confide.metrics.coverage import picf as picf
+from confide.metrics.coverage import unbiased_brier_score as unbiased_brier_score
+from confide.metrics.observed import COVERAGE_LEVELS as COVERAGE_LEVELS
+from confide.metrics.observed import ObservedCoverage as ObservedCoverage
+from confide.metrics.observed import observed_coverage as observed_coverage
+from confide.metrics.scores import CalibrationCurve as CalibrationCurve
+from confide.metrics.scores import calibration_curve as calibration_curve
+from confide.metrics.scores import crps_of_normal_mixture as crps_of_normal_mixture
+from confide.metrics.scores import interval_score as interval_score
+from confide.metrics.scores import log_score as log_score
+from confide.metrics.scores import pinball_loss as pinball_loss
+from confide.metrics.width import at_equal_mean_width as at_equal_mean_width
+from confide.metrics.width import cicf_at_equal_mean_width as cicf_at_equal_mean_width
+from confide.metrics.width import mean_width as mean_width
+from confide.metrics.width import pointwise_mean_width as pointwise_mean_width
+from confide.metrics.width import stretched_to_mean_width as stretched_to_mean_width

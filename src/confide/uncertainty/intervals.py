@@ -3,9 +3,8 @@
 import numpy as np
 from jaxtyping import Float64
 
+from confide.uncertainty.law import Row
 from confide.uncertainty.t_plus_normal_law import TPlusNormalLaw
-
-Row = Float64[np.ndarray, " row"]
 
 
 def bootstrapped_confidence_law(
@@ -23,7 +22,17 @@ def bootstrapped_confidence_law(
 def bootstrapped_prediction_law(
     mean: Row, epistemic_variance: Row, aleatoric_variance: Row, n_members: int
 ) -> TPlusNormalLaw:
-    """Law of a new observation that Algorithm 2 samples from: scaled t plus normal noise."""
+    """Law of a new observation that Algorithm 2 samples from: scaled t plus normal noise.
+
+    Args:
+        mean: the ensemble's prediction of each row.
+        epistemic_variance: of that prediction.
+        aleatoric_variance: of the noise.
+        n_members: of the ensemble.
+
+    Returns:
+        The law of each row.
+    """
     return TPlusNormalLaw(
         mean, np.sqrt(epistemic_variance), np.sqrt(aleatoric_variance), n_members - 1
     )

@@ -1,21 +1,19 @@
-"""What a method knows that bounds a new observation at one level and says no more."""
+"""The law of a method that has prediction intervals at one level, and no distribution."""
 
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import numpy as np
-from jaxtyping import Float64, Int
 
 from confide.errors import NoSuchIntervalError
-from confide.uncertainty.law import Row
-from confide.uncertainty.symmetric_law import SymmetricLaw
+from confide.uncertainty.law import DensityFreeLaw, Numbers, Row, Values
 
 # Levels are compared as they are meant: 0.7 + 0.1 is 0.8.
 SAME_LEVEL = 1e-9
 
 
 @dataclass(frozen=True)
-class LevelLaw(SymmetricLaw):
+class LevelLaw(DensityFreeLaw):
     """An interval for each row at one level: a law with one answer.
 
     Attributes:
@@ -43,25 +41,17 @@ class LevelLaw(SymmetricLaw):
             )
         return self.half_width_at_level
 
-    def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
+    def cdf(self, value: Values) -> NoReturn:
         """Refuses: one interval is not a distribution."""
-        self._refuse(value)
+        del value
+        raise NoSuchIntervalError(self._no_density)
 
-    def log_density(self, value: Float64[np.ndarray, "..."]) -> Row:
+    def sample(self, generator: np.random.Generator, n_samples: int) -> NoReturn:
         """Refuses: one interval is not a distribution."""
-        self._refuse(value)
+        del generator, n_samples
+        raise NoSuchIntervalError(self._no_density)
 
-    def normal_mixture(self) -> NoReturn:
-        """Refuses: one interval is not a distribution."""
-        self._refuse()
-
-    def sample(
-        self, generator: np.random.Generator, n_samples: int
-    ) -> Float64[np.ndarray, "sample row"]:
-        """Refuses: one interval is not a distribution."""
-        self._refuse(generator, n_samples)
-
-    def take(self, rows: Int[np.ndarray, " some"]) -> "LevelLaw":
+    def take(self, rows: Numbers) -> "LevelLaw":
         """The intervals of the rows with these numbers, in this order."""
         return replace(
             self,
@@ -69,8 +59,9 @@ class LevelLaw(SymmetricLaw):
             half_width_at_level=self.half_width_at_level[rows],
         )
 
-    def _refuse(self, *_: object) -> NoReturn:
-        raise NoSuchIntervalError(
+    @property
+    def _no_density(self) -> str:
+        return (
             f"This method bounds a new observation at {100 * self.confidence_level:g} % and has no "
             "distribution of it. Ask for its prediction interval at that level."
         )

@@ -4,15 +4,12 @@ import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import NoReturn
 
 import numpy as np
-from jaxtyping import Float64, Int
+from jaxtyping import Float64
 
-from confide.errors import NoSuchIntervalError
-from confide.uncertainty.law import Row
+from confide.uncertainty.law import DensityFreeLaw, Draws, Numbers, Row, Values
 from confide.uncertainty.level_law import SAME_LEVEL
-from confide.uncertainty.symmetric_law import SymmetricLaw
 
 Scores = Float64[np.ndarray, " score"]
 
@@ -33,13 +30,12 @@ def conformal_quantile(sorted_scores: Scores, confidence_level: float) -> float:
 
 
 @dataclass(frozen=True)
-class ScoreLaw(SymmetricLaw):
-    """What calibrated scores say of what is unknown.
+class ScoreLaw(DensityFreeLaw):
+    """A law whose intervals are quantiles of calibration scores.
 
-    Its quantiles are those of the scores, so it has no density, and the share 1 / (n + 1) that n
-    scores leave open lies at infinity, half on each side: `cdf` does not reach one, and one of
-    n + 1 draws is infinite. Between scores `cdf` is linear, and at least the level at the bounds
-    of an interval.
+    So it has no density, and the share 1 / (n + 1) that n scores leave open lies at infinity, half
+    on each side: `cdf` does not reach one, and one of n + 1 draws is infinite. Between scores `cdf`
+    is linear, and at least the level at the bounds of an interval.
 
     Attributes:
         location: its centre.
@@ -63,15 +59,13 @@ class ScoreLaw(SymmetricLaw):
             )
         return _times(score, self.scale)
 
-    def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
+    def cdf(self, value: Values) -> Row:
         """The probability of lying at or below `value` (one number, or one for each row)."""
         distance = np.broadcast_to(value - self.location, self.location.shape)
         side = np.where(distance < 0, -1, 1)
         return (1 + side * self._central_probability(np.abs(distance))) / 2
 
-    def sample(
-        self, generator: np.random.Generator, n_samples: int
-    ) -> Float64[np.ndarray, "sample row"]:
+    def sample(self, generator: np.random.Generator, n_samples: int) -> Draws:
         """Independent draws, for each row; one of n + 1 is infinite."""
         shape = (n_samples, len(self.location))
         scores, probabilities = self._curve
@@ -80,15 +74,7 @@ class ScoreLaw(SymmetricLaw):
         side = np.where(generator.uniform(size=shape) < 0.5, -1, 1)
         return self.location + side * _times(score, self.scale)
 
-    def log_density(self, value: Float64[np.ndarray, "..."]) -> Row:
-        """Refuses: scores have quantiles and no density."""
-        self._refuse(value)
-
-    def normal_mixture(self) -> NoReturn:
-        """Refuses: scores are no mixture of normal laws."""
-        self._refuse()
-
-    def take(self, rows: Int[np.ndarray, " some"]) -> "ScoreLaw":
+    def take(self, rows: Numbers) -> "ScoreLaw":
         """The law of the rows with these numbers, in this order; scores are of no row."""
         return replace(self, location=self.location[rows], scale=self.scale[rows])
 
@@ -110,14 +96,15 @@ class ScoreLaw(SymmetricLaw):
     def _why_infinite(self, confidence_level: float) -> str:
         """What the user is told of infinite bounds at that level."""
 
-    def _refuse(self, *_: object) -> NoReturn:
-        raise NoSuchIntervalError(
+    @property
+    def _no_density(self) -> str:
+        return (
             "A calibrated prediction has quantiles and no density. Score its quantiles or its "
             "intervals, or ask the law of `prediction.uncalibrated`."
         )
 
 
-def _times(score: float | Float64[np.ndarray, "..."], scale: Row) -> Float64[np.ndarray, "..."]:
+def _times(score: float | Values, scale: Row) -> Values:
     """Score times scale, where an infinite score is infinite on any scale, zero too."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where(np.isinf(score), math.inf, score * scale)

@@ -3,11 +3,9 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float64, Int
 
 from confide.uncertainty import t_plus_normal
-from confide.uncertainty.law import NormalMixture, Row
-from confide.uncertainty.symmetric_law import SymmetricLaw
+from confide.uncertainty.law import Draws, NormalMixture, Numbers, Row, SymmetricLaw, Values
 
 
 @dataclass(frozen=True)
@@ -45,42 +43,32 @@ class TPlusNormalLaw(SymmetricLaw):
 
     def half_width(self, confidence_level: float) -> Row:
         """Half the width of the central interval with that probability."""
-        return t_plus_normal.half_width(
-            confidence_level, self.t_scale, self.normal_scale, self.degrees_of_freedom
-        )
+        return t_plus_normal.half_width(confidence_level, *self._parts)
 
-    def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
+    def cdf(self, value: Values) -> Row:
         """The probability of lying at or below `value` (one number, or one for each row)."""
         distance = np.broadcast_to(value - self.location, self.location.shape)
-        central = t_plus_normal.central_probability(
-            np.abs(distance), self.t_scale, self.normal_scale, self.degrees_of_freedom
-        )
+        central = t_plus_normal.central_probability(np.abs(distance), *self._parts)
         return (1 + np.sign(distance) * central) / 2
 
-    def log_density(self, value: Float64[np.ndarray, "..."]) -> Row:
+    def log_density(self, value: Values) -> Row:
         """The logarithm of the density at `value` (one number, or one for each row)."""
         distance = np.broadcast_to(value - self.location, self.location.shape)
-        return t_plus_normal.log_density(
-            distance, self.t_scale, self.normal_scale, self.degrees_of_freedom
-        )
+        return t_plus_normal.log_density(distance, *self._parts)
 
     def normal_mixture(self) -> NormalMixture:
         """The law as a mixture of normal laws: a t variable is a normal of random variance."""
-        scales, weights = t_plus_normal.normal_mixture(
-            self.t_scale, self.normal_scale, self.degrees_of_freedom
-        )
+        scales, weights = t_plus_normal.normal_mixture(*self._parts)
         return NormalMixture(self.location[:, None], scales, weights)
 
-    def sample(
-        self, generator: np.random.Generator, n_samples: int
-    ) -> Float64[np.ndarray, "sample row"]:
+    def sample(self, generator: np.random.Generator, n_samples: int) -> Draws:
         """Independent draws, for each row."""
         shape = (n_samples, len(self.location))
         t = generator.standard_t(self.degrees_of_freedom, shape)
         noise = generator.standard_normal(shape)
         return self.location + self.t_scale * t + self.normal_scale * noise
 
-    def take(self, rows: Int[np.ndarray, " some"]) -> "TPlusNormalLaw":
+    def take(self, rows: Numbers) -> "TPlusNormalLaw":
         """The law of the rows with these numbers, in this order."""
         return replace(
             self,
@@ -88,3 +76,7 @@ class TPlusNormalLaw(SymmetricLaw):
             t_scale=self.t_scale[rows],
             normal_scale=self.normal_scale[rows],
         )
+
+    @property
+    def _parts(self) -> tuple[Row, Row, int]:
+        return self.t_scale, self.normal_scale, self.degrees_of_freedom

@@ -1,10 +1,14 @@
 """The variances of the paper from the members' outputs. Arrays only: no network is known here."""
 
 import numpy as np
-from jaxtyping import Float, Float64
+from jaxtyping import Float
+
+from confide.uncertainty.law import Row
+
+PerMember = Float[np.ndarray, "member row"]
 
 
-def ensemble_mean(member_means: Float[np.ndarray, "member row"]) -> Float64[np.ndarray, " row"]:
+def ensemble_mean(member_means: PerMember) -> Row:
     r"""The ensemble's prediction, Algorithm 1, line 7: $\hat f_*(x) = \frac1M \sum_i \hat f_i(x)$.
 
     Example:
@@ -14,9 +18,7 @@ def ensemble_mean(member_means: Float[np.ndarray, "member row"]) -> Float64[np.n
     return np.asarray(np.mean(member_means, axis=0, dtype=np.float64))
 
 
-def aleatoric_variance(
-    member_variances: Float[np.ndarray, "member row"],
-) -> Float64[np.ndarray, " row"]:
+def aleatoric_variance(member_variances: PerMember) -> Row:
     r"""Noise of the target itself, Algorithm 2, line 1.
 
     $\hat\sigma^2(x) = \frac1M \sum_i \hat\sigma_i^2(x)$.
@@ -29,9 +31,8 @@ def aleatoric_variance(
 
 
 def classical_variance(
-    member_means: Float[np.ndarray, "member row"],
-    retrained_means: Float[np.ndarray, "retrain member row"],
-) -> Float64[np.ndarray, " row"]:
+    member_means: PerMember, retrained_means: Float[np.ndarray, "retrain member row"]
+) -> Row:
     r"""Variance of a prediction caused by having seen one finite data set.
 
     Mean squared shift of a member when it is retrained on its own simulated targets, Algorithm 1,
@@ -47,9 +48,7 @@ def classical_variance(
     return np.mean(shifts**2, axis=(0, 1))
 
 
-def optimisation_variance(
-    member_means: Float[np.ndarray, "member row"],
-) -> Float64[np.ndarray, " row"]:
+def optimisation_variance(member_means: PerMember) -> Row:
     r"""Variance of one member caused by random training, Algorithm 1, line 9.
 
     The sample variance between members,
@@ -63,11 +62,7 @@ def optimisation_variance(
     return np.var(member_means, axis=0, ddof=1, dtype=np.float64)
 
 
-def epistemic_variance(
-    classical: Float64[np.ndarray, " row"],
-    optimisation: Float64[np.ndarray, " row"],
-    n_members: int,
-) -> Float64[np.ndarray, " row"]:
+def epistemic_variance(classical: Row, optimisation: Row, n_members: int) -> Row:
     r"""Variance of the ensemble's mean, Eq. (2) (`varianceeq`).
 
     $\mathbb V(\hat f_*) = \sigma^2_{\mathrm{classical}} + \sigma^2_{\mathrm{optim}} / M$: all
@@ -80,9 +75,7 @@ def epistemic_variance(
     return classical + optimisation / n_members
 
 
-def disagreement_variance(
-    member_means: Float[np.ndarray, "member row"],
-) -> Float64[np.ndarray, " row"]:
+def disagreement_variance(member_means: PerMember) -> Row:
     r"""Deep Ensembles' own epistemic variance: Eq. (1) (`sigma`) without its aleatoric term.
 
     $\frac1M\sum_i \hat f_i^2 - \hat f_*^2$, the spread of the mixture's components: with divisor M,
