@@ -321,7 +321,7 @@ def test_bias_of_predictions_that_never_vary_is_infinitely_many_deviations():
 
 
 def test_bias_needs_two_simulations():
-    with pytest.raises(ValueError, match=r"At least two simulations .* got 1\. Pass predictions"):
+    with pytest.raises(ValueError, match=r"At least two simulations .* got 1\. Pass an array of"):
         pointwise_bias(np.zeros(2), np.zeros((1, 2)))
 
 

@@ -1,19 +1,9 @@
 """Judgement of predictions and intervals; knows arrays only.
 
-Read `coverage.py` for the paper's pointwise judgement over simulated data sets, `width.py` for its
-price, `bias.py` for what intervals cannot mend, `scores.py` for scores against observed targets,
-`observed.py` for the coverage of those.
+Read `simulated.py` for the paper's pointwise judgement over simulated data sets, `scores.py` for
+scores against observed targets, `observed.py` for the coverage of those.
 """
 
-from confide.metrics.bias import PointwiseBias as PointwiseBias
-from confide.metrics.bias import pointwise_bias as pointwise_bias
-from confide.metrics.coverage import attainable_brier_score as attainable_brier_score
-from confide.metrics.coverage import brier_score as brier_score
-from confide.metrics.coverage import brier_score_standard_error as brier_score_standard_error
-from confide.metrics.coverage import cicf as cicf
-from confide.metrics.coverage import covered as covered
-from confide.metrics.coverage import picf as picf
-from confide.metrics.coverage import unbiased_brier_score as unbiased_brier_score
 from confide.metrics.observed import COVERAGE_LEVELS as COVERAGE_LEVELS
 from confide.metrics.observed import ObservedCoverage as ObservedCoverage
 from confide.metrics.observed import observed_coverage as observed_coverage
@@ -23,8 +13,17 @@ from confide.metrics.scores import crps_of_normal_mixture as crps_of_normal_mixt
 from confide.metrics.scores import interval_score as interval_score
 from confide.metrics.scores import log_score as log_score
 from confide.metrics.scores import pinball_loss as pinball_loss
-from confide.metrics.width import at_equal_mean_width as at_equal_mean_width
-from confide.metrics.width import cicf_at_equal_mean_width as cicf_at_equal_mean_width
-from confide.metrics.width import mean_width as mean_width
-from confide.metrics.width import pointwise_mean_width as pointwise_mean_width
-from confide.metrics.width import stretched_to_mean_width as stretched_to_mean_width
+from confide.metrics.simulated import PointwiseBias as PointwiseBias
+from confide.metrics.simulated import at_equal_mean_width as at_equal_mean_width
+from confide.metrics.simulated import attainable_brier_score as attainable_brier_score
+from confide.metrics.simulated import brier_score as brier_score
+from confide.metrics.simulated import brier_score_standard_error as brier_score_standard_error
+from confide.metrics.simulated import cicf as cicf
+from confide.metrics.simulated import cicf_at_equal_mean_width as cicf_at_equal_mean_width
+from confide.metrics.simulated import covered as covered
+from confide.metrics.simulated import mean_width as mean_width
+from confide.metrics.simulated import picf as picf
+from confide.metrics.simulated import pointwise_bias as pointwise_bias
+from confide.metrics.simulated import pointwise_mean_width as pointwise_mean_width
+from confide.metrics.simulated import stretched_to_mean_width as stretched_to_mean_width
+from confide.metrics.simulated import unbiased_brier_score as unbiased_brier_score

@@ -49,8 +49,8 @@ def observed_coverage(
 
     Example:
         >>> bounds = np.array([[-1.0, 1.0]] * 4)[:, :, None]
-        >>> found = observed_coverage(np.array([0.0, 1.0, 2.0, 0.5]), bounds, np.array([0.9]))
-        >>> found.shares.tolist(), found.lower.round(2).tolist(), found.upper.round(2).tolist()
+        >>> seen = observed_coverage(np.array([0.0, 1.0, 2.0, 0.5]), bounds, np.array([0.9]))
+        >>> seen.shares.tolist(), seen.lower.round(2).tolist(), seen.upper.round(2).tolist()
         ([0.75], [0.3], [0.95])
     """
     from scipy.stats import binomtest

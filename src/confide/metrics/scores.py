@@ -25,6 +25,15 @@ def crps_of_normal_mixture(
 
     The laws of the paper are such mixtures: `crps_of_normal_mixture(y, *law.normal_mixture())`.
 
+    Args:
+        y: the observed target of each row.
+        means: of the normal laws.
+        scales: their standard deviations.
+        weights: of the normal laws in the mixture.
+
+    Returns:
+        The score of each row.
+
     Example:
         >>> one = np.ones((1, 1))
         >>> crps_of_normal_mixture(np.zeros(1), 0 * one, one, np.ones(1)).round(4).tolist()
