@@ -396,7 +396,7 @@ def test_old_names_of_the_argument_and_its_values_warn(data, bootstrapped):
         ({"twin": "forest"}, None),
         ({"truth": "forest"}, "`truth` is now `twin`"),
         ({"truth": "random_forest"}, "`truth` is now `twin`"),
-        ({"twin": "random_forest"}, "the twin 'random_forest' is now 'forest'"),
+        ({"twin": "random_forest"}, "'random_forest' is now 'forest'"),
     ):
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", DeprecationWarning)

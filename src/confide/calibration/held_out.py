@@ -100,13 +100,20 @@ class Calibration:
         """From a model file's parts, checked."""
         if payload != {} or set(arrays) != {"sorted_scores"}:
             raise ValueError("the calibration has parts that are not its own, or lacks some")
-        scores = arrays["sorted_scores"]
-        if scores.dtype != np.float64 or scores.ndim != 1 or len(scores) == 0:
-            raise ValueError(
-                f"calibration scores must be a list of float64, but are {scores.dtype} of shape "
-                f"{scores.shape}"
-            )
-        # Infinite scores are in order: of rows with a scale of zero. NaN compares as false.
-        if not (scores[0] >= 0 and np.all(scores[1:] >= scores[:-1])):
-            raise ValueError("calibration scores must be positive and in order")
-        return cls(scores.copy())
+        return cls(checked_scores(arrays, "sorted_scores"))
+
+
+def checked_scores(arrays: Arrays, name: str) -> Scores:
+    """The scores of that name in a model file."""
+    if name not in arrays:
+        raise ValueError(f"array {name!r} is missing")
+    scores = arrays[name]
+    if scores.dtype != np.float64 or scores.ndim != 1 or len(scores) == 0:
+        raise ValueError(
+            f"calibration scores must be a list of float64, but are {scores.dtype} of shape "
+            f"{scores.shape}"
+        )
+    # Infinite scores are in order: of rows with a scale of zero. NaN compares as false.
+    if not (scores[0] >= 0 and np.all(scores[1:] >= scores[:-1])):
+        raise ValueError("calibration scores must be positive and in order")
+    return scores.copy()

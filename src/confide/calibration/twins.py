@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
+from confide.calibration.held_out import checked_scores
 from confide.calibration.summary import CalibrationSummary, Resemblance
 from confide.checks import require_whole
 from confide.errors import NoSuchIntervalError, TwinError, is_number, nearest
 from confide.methods import fit_batches
-from confide.persistence import Arrays, checked_array, part
+from confide.persistence import Arrays, part
 from confide.prediction import Prediction
 from confide.progress import progress_bar
 from confide.randomness import generator_from, split_on_host
@@ -218,25 +219,23 @@ class ConfidenceCalibration:
             FittedTwin.from_file(twin, part(arrays, f"truths.{i}"), n_features)
             for i, twin in enumerate(payload["truths"])
         ]
-        scores = {name: _checked_scores(arrays, name) for name in SCORES}
+        scores = {name: checked_scores(arrays, name) for name in SCORES}
         summary = CalibrationSummary.from_json(payload["summary"])
         return cls(fits, truths, shift, floor, **scores, summary=summary)
 
 
 def twin_argument(twin: str | Truth, truth: str | Truth | None) -> str | Truth:
-    """The argument `twin` of `calibrate_confidence`, also where it has its old name or value."""
-    if truth is not None:
-        _warn_of_old("`truth` is now `twin`")
-        twin = truth
-    if isinstance(twin, str) and twin in OLD_KINDS:
-        _warn_of_old(f"the twin {twin!r} is now {OLD_KINDS[twin]!r}")
-        return OLD_KINDS[twin]
-    return twin
-
-
-def _warn_of_old(change: str) -> None:
-    message = f"In `calibrate_confidence` {change}, and the old name will go."
-    warnings.warn(message, DeprecationWarning, stacklevel=4)
+    """The argument `twin` of `calibrate_confidence`, also where it has an old name or value."""
+    given = twin if truth is None else truth
+    current = OLD_KINDS.get(given, given) if isinstance(given, str) else given
+    if truth is not None or current is not given:
+        changes = " and ".join(f"{old!r} is now {new!r}" for old, new in OLD_KINDS.items())
+        warnings.warn(
+            f"In `calibrate_confidence` `truth` is now `twin`, {changes}; the old names will go.",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+    return current
 
 
 # The steps of a calibration, in their order.
@@ -376,11 +375,3 @@ def _unstacked(stacked: Arrays) -> list[Arrays]:
         {name: array[i] for name, array in shared.items()} | part(stacked, str(i))
         for i in range(n_fits.pop())
     ]
-
-
-def _checked_scores(arrays: Arrays, name: str) -> Scores:
-    size = arrays[name].size if name in arrays else 0
-    scores = checked_array(arrays, name, (size,), np.float64)
-    if not (size and scores[0] >= 0 and np.all(scores[1:] >= scores[:-1])):
-        raise ValueError(f"{name} must be positive and in order")
-    return scores.copy()

@@ -28,16 +28,7 @@ class RandomForestTruth(Truth):
 
     @classmethod
     def from_data(cls, X: Table, y: Row, *, noise: NoiseLaw = GAUSSIAN) -> "RandomForestTruth":
-        """The forests of the published runs: 100 trees of depth 3, seed 2, all rows.
-
-        Args:
-            X: the rows.
-            y: the target of each row.
-            noise: the law of the noise.
-
-        Returns:
-            The truth.
-        """
+        """The forests of the published runs: 100 trees of depth 3, seed 2, all rows."""
         mean_forest = _paper_forest().fit(X, y)
         variance_forest = _paper_forest().fit(X, (y - mean_forest.predict(X)) ** 2)
         return cls(mean_forest, variance_forest, noise=noise)

@@ -12,7 +12,7 @@ from confide.simulate.noise import GAUSSIAN, NoiseLaw, Residuals
 from confide.simulate.smooth import Kernels
 from confide.simulate.truth import Truth
 from confide.standardise import Standardiser
-from confide.trees import Row, Table, Trees, variance_of_residuals
+from confide.trees import Row, Table, Trees
 
 Function: TypeAlias = Trees | Kernels
 FUNCTIONS: Named[type[Trees] | type[Kernels]] = Named(
@@ -40,35 +40,6 @@ class FittedTwin(Truth):
     standardiser: Standardiser
     function: Function
     variance: Trees
-
-    @classmethod
-    def from_residuals(
-        cls,
-        kind: str,
-        standardiser: Standardiser,
-        function: Function,
-        Z: Table,
-        residuals: Row,
-        seed: int,
-    ) -> "FittedTwin":
-        """A function, with noise like the residuals of rows that a fit had not seen.
-
-        Args:
-            kind: of the function.
-            standardiser: converts to and from standardised units.
-            function: the true function.
-            Z: the rows, standardised.
-            residuals: of those rows, standardised. The noise is drawn from them, once their size
-                has been taken off.
-            seed: of the forest that learns their size.
-
-        Returns:
-            The twin.
-        """
-        variance = variance_of_residuals(Z, residuals, seed)
-        std = np.sqrt(variance(Z))
-        standardised = np.divide(residuals, std, out=np.zeros_like(residuals), where=std > 0)
-        return cls(kind, standardiser, function, variance, noise=Residuals.of(standardised))
 
     def mean(self, X: Table) -> Row:
         """The true function."""

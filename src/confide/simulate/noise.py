@@ -30,9 +30,9 @@ class NoiseLaw(ABC):
     def cdf(self, z: Values) -> Values:
         """The probability of lying at or below z."""
 
-    @abstractmethod
     def survival(self, z: Values) -> Values:
-        """The probability of lying above z: one less the cdf, but with all digits when small."""
+        """The probability of lying above z; laws with tails compute it with all digits."""
+        return 1 - self.cdf(z)
 
     def interval_probability(self, lower: Values, upper: Values) -> Values:
         """The probability of lying in [lower, upper]; zero where the bounds are crossed.
@@ -148,10 +148,6 @@ class Residuals(NoiseLaw):
         """The share of residuals at or below z."""
         n_below = np.searchsorted(self.sorted_values, z, side="right")
         return np.asarray(n_below / len(self.sorted_values))
-
-    def survival(self, z: Values) -> Values:
-        """The share of residuals above z."""
-        return 1 - self.cdf(z)
 
 
 GAUSSIAN = Gaussian()

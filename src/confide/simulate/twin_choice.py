@@ -15,9 +15,10 @@ from confide.fingerprints import groups
 from confide.named import Named
 from confide.progress import Progress
 from confide.simulate.fitted_twin import FittedTwin, Function, standardised_inputs
+from confide.simulate.noise import NoiseLaw, Residuals
 from confide.simulate.smooth import smooth
 from confide.standardise import Standardiser
-from confide.trees import Row, Table, Trees
+from confide.trees import Row, Table, Trees, variance_of_residuals
 
 Fit: TypeAlias = Callable[[Table, Row], Function]
 # What is tuned on all rows is then fitted to any part of them; the number is a seed.
@@ -142,8 +143,17 @@ def fitted_twins(
     for kind in (candidate.kind for candidate in candidates if candidate.kept):
         with _blaming(kind):
             function = fits[kind](Z, t)
-        twins.append(FittedTwin.from_residuals(kind, units, function, Z, residuals[kind], seed))
+        variance, noise = _noise(Z, residuals[kind], seed)
+        twins.append(FittedTwin(kind, units, function, variance, noise=noise))
     return twins, candidates
+
+
+def _noise(Z: Table, residuals: Row, seed: int) -> tuple[Trees, NoiseLaw]:
+    """Noise like the residuals of rows that a fit had not seen: its variance, and its law."""
+    variance = variance_of_residuals(Z, residuals, seed)
+    std = np.sqrt(variance(Z))
+    standardised = np.divide(residuals, std, out=np.zeros_like(residuals), where=std > 0)
+    return variance, Residuals.of(standardised)
 
 
 def judged(residuals: dict[str, Row]) -> list[Candidate]:

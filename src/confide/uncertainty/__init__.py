@@ -32,7 +32,7 @@ from confide.uncertainty.pivots import pooled_scores as pooled_scores
 from confide.uncertainty.score_law import ScoreLaw as ScoreLaw
 from confide.uncertainty.score_law import Scores as Scores
 from confide.uncertainty.score_law import conformal_quantile as conformal_quantile
-from confide.uncertainty.t_plus_normal_law import TPlusNormalLaw as TPlusNormalLaw
+from confide.uncertainty.t_plus_normal import TPlusNormalLaw as TPlusNormalLaw
 from confide.uncertainty.variances import aleatoric_variance as aleatoric_variance
 from confide.uncertainty.variances import classical_variance as classical_variance
 from confide.uncertainty.variances import disagreement_variance as disagreement_variance

@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from confide.uncertainty.law import Row
-from confide.uncertainty.t_plus_normal_law import TPlusNormalLaw
+from confide.uncertainty.t_plus_normal import TPlusNormalLaw
 
 
 def bootstrapped_confidence_law(
