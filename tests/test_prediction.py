@@ -209,16 +209,13 @@ def test_default_level_is_95_percent():
 def test_repr_says_what_there_is():
     prediction = BY_HAND.bootstrapped()
     assert repr(prediction) == (
-        "<Prediction of 1 row by 3 members; confidence intervals not calibrated; prediction "
+        "<Prediction: n_rows=1, n_members=3, confidence intervals not calibrated, prediction "
         "intervals not calibrated>"
     )
     calibrated = Calibration(np.array([1.0, 2.0])).calibrated(SINGLE.deep())
     assert repr(calibrated) == (
-        "<Prediction of 1 row by 1 member; confidence intervals not available; prediction "
+        "<Prediction: n_rows=1, n_members=1, confidence intervals not available, prediction "
         "intervals calibrated on held-out rows>"
-    )
-    assert repr(dataclasses.replace(prediction, mean=np.zeros(5))).startswith(
-        "<Prediction of 5 rows by 3 members"
     )
 
 

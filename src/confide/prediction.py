@@ -13,7 +13,7 @@ from confide.checks import checked_level, checked_probability, checked_targets
 from confide.diagnostics import Decay, Explanation, checked_decay
 from confide.errors import NoSuchIntervalError, nearest
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
-from confide.uncertainty import Law, Row, TwinErrors
+from confide.uncertainty import Law, Origin, Row, TwinErrors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,8 @@ Kind = Literal["confidence", "prediction"]
 KINDS: tuple[Kind, ...] = ("confidence", "prediction")
 # The names of their columns begin so, as in statsmodels.
 COLUMNS: dict[Kind, str] = {"confidence": "mean", "prediction": "obs"}
-ORIGINS = {
+ORIGINS: dict[Origin | None, str] = {
+    None: "not available",
     "model": "not calibrated",
     "held_out": "calibrated on held-out rows",
     "twins": "calibrated on twins",
@@ -80,18 +81,13 @@ class Prediction:
         return len(self.mean)
 
     def __repr__(self) -> str:
-        intervals = "; ".join(f"{kind} intervals {self._origin(kind)}" for kind in KINDS)
-        rows, members = (
-            f"{n} {name}" if n == 1 else f"{n} {name}s"
-            for n, name in ((len(self), "row"), (self.n_members, "member"))
-        )
-        return f"<Prediction of {rows} by {members}; {intervals}>"
+        intervals = (f"{kind} intervals {ORIGINS[self._origin(kind)]}" for kind in KINDS)
+        numbers = f"n_rows={len(self)}, n_members={self.n_members}"
+        return f"<Prediction: {numbers}, {', '.join(intervals)}>"
 
-    def _origin(self, kind: Kind) -> str:
-        """What the intervals of that kind were calibrated on, in words."""
-        if kind == "confidence" and self.confidence_law is None:
-            return "not available"
-        return ORIGINS[self.law(kind).origin]
+    def _origin(self, kind: Kind) -> Origin | None:
+        law = self.confidence_law if kind == "confidence" else self.law(kind)
+        return None if law is None else law.origin
 
     @property
     def total_variance(self) -> Row:
@@ -123,8 +119,7 @@ class Prediction:
 
     def is_calibrated(self, kind: Kind) -> bool:
         """Whether the intervals of that kind are calibrated, on held-out rows or on twins."""
-        law = self.confidence_law if kind == "confidence" else self.law(kind)
-        return law is not None and law.origin != "model"
+        return self._origin(kind) not in {None, "model"}
 
     @property
     def sources(self) -> dict[str, Row]:

@@ -46,11 +46,15 @@ def _plain_lines(say: Callable[[str], None], description: str, total: int) -> Pr
     return _counting(report)
 
 
-def rescaled(progress: Progress | None, total: int, told: int) -> Progress | None:
-    """Tells `progress` of `told` units of work in all, while `total` units are done."""
-    if progress is None or total == told:
+def rescaled(progress: Progress | None, total: int, announced: int) -> Progress | None:
+    """Tells `progress` of `announced` units of work in all, while `total` units are done."""
+    if progress is None or total == announced:
         return progress
-    return _counting(lambda before, done: progress(told * done // total - told * before // total))
+
+    def report(before: int, done: int) -> None:
+        progress(announced * done // total - announced * before // total)
+
+    return _counting(report)
 
 
 def _counting(report: Callable[[int, int], None]) -> Progress:

@@ -59,7 +59,7 @@ def test_an_account_in_words():
     warning = (
         "Warning: At 20 % of the rows the networks miss the twins' true function in the same way "
         "each time, by more than chance scatters them and more than the method allows for. A "
-        "confidence interval that is right there must be wide, and more members do not narrow it; "
+        "confidence interval that is right there must be wide. More members do not narrow it; "
         "longer training, other networks or more rows may."
     )
     assert str(account(biased=0.2)) == (

@@ -15,6 +15,7 @@ from confide.uncertainty import Row
 if TYPE_CHECKING:
     import pandas as pd
 
+PerSimulation = Float64[np.ndarray, "simulation row"]
 # Levels at which it says how much wider intervals became.
 LEVELS = (0.8, 0.95)
 # A larger share of rows whose systematic error exceeds chance is worth a warning.
@@ -28,8 +29,7 @@ USE, CARE, AVOID = "Use them", "Use them with care", "Do not rely on them"
 SYSTEMATIC = (
     "the networks miss the twins' true function in the same way each time, by more than chance "
     "scatters them and more than the method allows for. A confidence interval that is right there "
-    "must be wide, and more members do not narrow it; longer training, other networks or more rows "
-    "may."
+    "must be wide. More members do not narrow it; longer training, other networks or more rows may."
 )
 
 
@@ -54,9 +54,7 @@ class Resemblance:
     p_value: float
 
     @classmethod
-    def of(
-        cls, kind: str, real: Row, simulated: Float64[np.ndarray, "simulation row"]
-    ) -> "Resemblance":
+    def of(cls, kind: str, real: Row, simulated: PerSimulation) -> "Resemblance":
         """From residuals at the same rows."""
         test = stats.ks_2samp(real, simulated.reshape(-1), method="asymp")
         size = np.sqrt(np.mean(real**2))
@@ -97,8 +95,7 @@ class CalibrationSummary:
     """What there is to know about a calibration, measured at training rows.
 
     Attributes:
-        candidates: how well each kind of function predicted held-out rows; empty where the truth
-            was given.
+        candidates: how well each kind of twin predicted held-out rows; empty if a truth was given.
         resemblances: for each twin.
         n_rows: training rows that it was measured at.
         widening: for each level, how many times as wide as the method's own a calibrated
@@ -116,7 +113,7 @@ class CalibrationSummary:
 
     @classmethod
     def empty(cls) -> "CalibrationSummary":
-        """Of a calibration that has not been looked at yet."""
+        """Of a calibration that is not summarised yet."""
         return cls((), (), 0, {}, 0.0, 0.0)
 
     @classmethod

@@ -34,9 +34,7 @@ class MapieAdapter:
         # MAPIE has no public name for them; where a version has none at all, the user must say.
         alphas = getattr(regressor, "_alphas", None)
         known = None if alphas is None else [float(1 - alpha) for alpha in np.atleast_1d(alphas)]
-        levels: list[float] | None = known
-        if confidence_levels is not None:
-            levels = np.atleast_1d(confidence_levels).tolist()
+        levels = known if confidence_levels is None else np.atleast_1d(confidence_levels).tolist()
         if levels is None:
             raise ValueError(
                 "This version of MAPIE does not say which levels a regressor was made for. Pass "

@@ -136,9 +136,7 @@ def coverages_of(name: str, answers: Answers, truth: "Truth", X_test: Table) -> 
 
 
 def _named(estimator: Any) -> dict[str, Any]:
-    if isinstance(estimator, Mapping):
-        named = {str(name): adapted(one) for name, one in estimator.items()}
-    else:
+    if not isinstance(estimator, Mapping):
         several = estimator if isinstance(estimator, (list, tuple)) else [estimator]
         names = [type(one).__name__ for one in several]
         if len(set(names)) < len(names):
@@ -146,7 +144,7 @@ def _named(estimator: Any) -> dict[str, Any]:
                 f"Two estimators have the same name: {names}. Pass a dictionary from names of your "
                 "choice to estimators."
             )
-        named = {name: adapted(one) for name, one in zip(names, several, strict=True)}
-    if not named:
+        estimator = dict(zip(names, several, strict=True))
+    if not estimator:
         raise ValueError("Pass at least one estimator, got none.")
-    return named
+    return {str(name): adapted(one) for name, one in estimator.items()}

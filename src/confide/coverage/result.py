@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float, Float64
 
-from confide.metrics import (
-    attainable_brier_score,
-    brier_score,
-    brier_score_standard_error,
-)
+from confide.metrics import attainable_brier_score, brier_score, brier_score_standard_error
 from confide.prediction import Kind
 from confide.uncertainty import Row
 
@@ -107,7 +103,6 @@ class WorstStretch:
     is_date: bool = False
 
     def __str__(self) -> str:
-        """In words."""
         lower, upper = self._written(self.lower), self._written(self.upper)
         if self.lower == self.upper:
             return f"{self.feature} is {lower}"
@@ -208,7 +203,6 @@ class CoverageCheck:
         return plot_coverage(self.coverages)
 
     def __str__(self) -> str:
-        """The table and the verdict."""
         table = self.to_frame().to_string(index=False, float_format=lambda x: f"{x:.3g}")
         return f"{table}\n\n{self.verdict}"
 

@@ -1,18 +1,18 @@
 """Judgement of predictions and intervals; knows arrays only.
 
-Read `simulated.py` for the paper's pointwise judgement over simulated data sets, `scores.py` for
-scores against observed targets, `observed.py` for the coverage of those.
+Read `simulated.py` for the paper's pointwise judgement over simulated data sets, `observed.py`
+for scores and coverage of observed targets.
 """
 
 from confide.metrics.observed import COVERAGE_LEVELS as COVERAGE_LEVELS
+from confide.metrics.observed import CalibrationCurve as CalibrationCurve
 from confide.metrics.observed import ObservedCoverage as ObservedCoverage
+from confide.metrics.observed import calibration_curve as calibration_curve
+from confide.metrics.observed import crps_of_normal_mixture as crps_of_normal_mixture
+from confide.metrics.observed import interval_score as interval_score
+from confide.metrics.observed import log_score as log_score
 from confide.metrics.observed import observed_coverage as observed_coverage
-from confide.metrics.scores import CalibrationCurve as CalibrationCurve
-from confide.metrics.scores import calibration_curve as calibration_curve
-from confide.metrics.scores import crps_of_normal_mixture as crps_of_normal_mixture
-from confide.metrics.scores import interval_score as interval_score
-from confide.metrics.scores import log_score as log_score
-from confide.metrics.scores import pinball_loss as pinball_loss
+from confide.metrics.observed import pinball_loss as pinball_loss
 from confide.metrics.simulated import PointwiseBias as PointwiseBias
 from confide.metrics.simulated import at_equal_mean_width as at_equal_mean_width
 from confide.metrics.simulated import attainable_brier_score as attainable_brier_score

@@ -35,7 +35,6 @@ class AnalyticTruth(Truth):
     highest: ClassVar[tuple[float, ...]]
 
     def __init_subclass__(cls) -> None:
-        """Names the truth after its class."""
         cls.name = cls.__name__.lower()
 
     def inputs(self, key: PRNGKeyArray, n_rows: int) -> Float64[np.ndarray, "row feature"]:

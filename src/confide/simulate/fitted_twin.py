@@ -18,7 +18,7 @@ Function: TypeAlias = Trees | Kernels
 FUNCTIONS: Named[type[Trees] | type[Kernels]] = Named(
     "function", {kind.name: kind for kind in (Trees, Kernels)}
 )
-# What twins were called when truths of the same name were another thing; files may say so.
+# Twins' old names, which model files may hold; truths of the same names are another thing.
 OLD_KINDS = {"random_forest": "forest", "gradient_boosting": "boosting"}
 
 

@@ -147,7 +147,7 @@ def spanned(X: Table, length: float, seed: int) -> tuple[Kernels, Matrix, Matrix
 
 
 def _leave_one_out(features: Matrix, y: Row, ridges: Sequence[float]) -> list[tuple[float, float]]:
-    """For each ridge the mean squared error at rows left out one by one, and the ridge a row."""
+    """For each ridge the mean squared error of rows left out one by one, and the ridge per row."""
     eigenvalues, vectors = _positive_eigenvalues(features.T @ features)
     left = features @ (vectors / np.sqrt(eigenvalues))
     centred = y - y.mean()

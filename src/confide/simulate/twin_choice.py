@@ -41,11 +41,9 @@ def forest(X: Table, _: Row, seed: int) -> Fit:
         max_features=0.5 if X.shape[1] > 2 else 1.0,
         random_state=seed,
     )
-
-    def fit(X: Table, y: Row) -> Trees:
-        return Trees.from_sklearn(clone(unfitted).fit(X, y).estimators_, weight=1 / N_TREES)
-
-    return fit
+    return lambda X, y: Trees.from_sklearn(
+        clone(unfitted).fit(X, y).estimators_, weight=1 / N_TREES
+    )
 
 
 def boosting(_X: Table, _y: Row, seed: int) -> Fit:
@@ -113,7 +111,7 @@ def fitted_twins(
         progress: called after each of `n_steps(kinds)` steps.
 
     Returns:
-        The twins that were kept, and what was found of every candidate.
+        The twins that were kept, and how well every candidate predicted.
 
     Raises:
         TwinError: the data are too few, or no candidate can be fitted to them.

@@ -1,8 +1,8 @@
 """What a law answers: where something unknown lies in each row, and how surely."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, NoReturn, Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float64, Int
@@ -38,8 +38,8 @@ class Law(Protocol):
     def origin(self) -> Origin:
         """Where it comes from.
 
-        "model": it is the method's own. "held_out": it was calibrated on rows that were kept back.
-        "twins": it was calibrated on simulated twins of the data.
+        "model": it is the method's own. "held_out": it was calibrated on held-out rows. "twins": it
+        was calibrated on simulated twins of the data.
         """
         return "model"
 
@@ -94,9 +94,11 @@ class SymmetricLaw(Law):
     """A law whose intervals lie about `location`.
 
     Attributes:
+        per_row: the names of the attributes that have a number for each row.
         location: its centre.
     """
 
+    per_row: ClassVar[tuple[str, ...]]
     location: Row
 
     @abstractmethod
@@ -113,20 +115,6 @@ class SymmetricLaw(Law):
         lower, upper = self.interval(abs(2 * probability - 1)).T
         return lower if probability < 0.5 else upper
 
-
-class DensityFreeLaw(SymmetricLaw):
-    """A symmetric law that has intervals and no density."""
-
-    def log_density(self, value: Values) -> NoReturn:
-        """Refuses: there is no density."""
-        del value
-        raise NoSuchIntervalError(self._no_density)
-
-    def normal_mixture(self) -> NoReturn:
-        """Refuses: it is no mixture of normal laws."""
-        raise NoSuchIntervalError(self._no_density)
-
-    @property
-    @abstractmethod
-    def _no_density(self) -> str:
-        """What the user is told, and advised to ask for instead."""
+    def take(self, rows: Numbers) -> "SymmetricLaw":
+        """The law of the rows with these numbers, in this order."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in self.per_row})

@@ -9,7 +9,8 @@ integrand is analytic and dies off on both sides, so the trapezoidal rule conver
 """
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from jaxtyping import Float64
@@ -49,6 +50,7 @@ class TPlusNormalLaw(SymmetricLaw):
         degrees_of_freedom: of the t part.
     """
 
+    per_row = ("location", "t_scale", "normal_scale")
     t_scale: Row
     normal_scale: Row
     degrees_of_freedom: int
@@ -93,7 +95,8 @@ class TPlusNormalLaw(SymmetricLaw):
             start = np.hypot(self.t_scale, self.normal_scale) * spline(angle)
         for first in range(0, len(unsolved), _ROWS_PER_BLOCK):
             rows = unsolved[first : first + _ROWS_PER_BLOCK]
-            out[rows] = _newton(confidence_level, start[rows], self.take(rows))
+            law = cast("TPlusNormalLaw", self.take(rows))
+            out[rows] = _newton(confidence_level, start[rows], law)
         return out
 
     def own_half_widths(self, confidence_level: float) -> tuple[Row, Row]:
@@ -165,15 +168,6 @@ class TPlusNormalLaw(SymmetricLaw):
         t = generator.standard_t(self.degrees_of_freedom, shape)
         noise = generator.standard_normal(shape)
         return self.location + self.t_scale * t + self.normal_scale * noise
-
-    def take(self, rows: Numbers) -> "TPlusNormalLaw":
-        """The law of the rows with these numbers, in this order."""
-        return replace(
-            self,
-            location=self.location[rows],
-            t_scale=self.t_scale[rows],
-            normal_scale=self.normal_scale[rows],
-        )
 
     def _stds(
         self, ratio: Row, rows: slice | Numbers = slice(None)

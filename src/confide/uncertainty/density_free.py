@@ -1,17 +1,86 @@
-"""The law that scores make: how many scales from its centre the unknown lies, and how often."""
+"""Laws that have intervals and no density: of one level, or of calibration scores."""
 
 import math
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 from jaxtyping import Float64
 
-from confide.uncertainty.law import DensityFreeLaw, Draws, Numbers, Row, Values
-from confide.uncertainty.level_law import SAME_LEVEL
+from confide.errors import NoSuchIntervalError
+from confide.uncertainty.law import Draws, Row, SymmetricLaw, Values
 
 Scores = Float64[np.ndarray, " score"]
+# Levels are compared as they are meant: 0.7 + 0.1 is 0.8.
+SAME_LEVEL = 1e-9
+
+
+class DensityFreeLaw(SymmetricLaw):
+    """A symmetric law that has intervals and no density."""
+
+    def log_density(self, value: Values) -> NoReturn:
+        """Refuses: there is no density."""
+        del value
+        raise NoSuchIntervalError(self._no_density)
+
+    def normal_mixture(self) -> NoReturn:
+        """Refuses: it is no mixture of normal laws."""
+        raise NoSuchIntervalError(self._no_density)
+
+    @property
+    @abstractmethod
+    def _no_density(self) -> str:
+        """What the user is told, and advised to ask for instead."""
+
+
+@dataclass(frozen=True)
+class LevelLaw(DensityFreeLaw):
+    """An interval for each row at one level: a law with one answer.
+
+    Attributes:
+        location: the middle of the interval.
+        half_width_at_level: half its width.
+        confidence_level: the level it was made for.
+    """
+
+    per_row = ("location", "half_width_at_level")
+    half_width_at_level: Row
+    confidence_level: float
+
+    @property
+    def levels(self) -> tuple[float]:
+        """The one that it was made for."""
+        return (self.confidence_level,)
+
+    def half_width(self, confidence_level: float) -> Row:
+        """Half the width of the interval, if that is its level."""
+        if abs(confidence_level - self.confidence_level) > SAME_LEVEL:
+            raise NoSuchIntervalError(
+                f"This method was trained for {100 * self.confidence_level:g} % intervals and has "
+                f"no others, got confidence_level={confidence_level:g}. Ask for "
+                f"{self.confidence_level:g}, or fit anew with "
+                f"confidence_level={confidence_level:g}."
+            )
+        return self.half_width_at_level
+
+    def cdf(self, value: Values) -> NoReturn:
+        """Refuses: one interval is not a distribution."""
+        del value
+        raise NoSuchIntervalError(self._no_density)
+
+    def sample(self, generator: np.random.Generator, n_samples: int) -> NoReturn:
+        """Refuses: one interval is not a distribution."""
+        del generator, n_samples
+        raise NoSuchIntervalError(self._no_density)
+
+    @property
+    def _no_density(self) -> str:
+        return (
+            f"This method bounds a new observation at {100 * self.confidence_level:g} % and has no "
+            "distribution of it. Ask for its prediction interval at that level."
+        )
 
 
 def conformal_quantile(sorted_scores: Scores, confidence_level: float) -> float:
@@ -43,6 +112,7 @@ class ScoreLaw(DensityFreeLaw):
         sorted_scores: how far off the centre was when it could be seen, in scales.
     """
 
+    per_row = ("location", "scale")
     scale: Row
     sorted_scores: Scores
 
@@ -73,10 +143,6 @@ class ScoreLaw(DensityFreeLaw):
         score = np.interp(drawn, probabilities, scores, right=math.inf)
         side = np.where(generator.uniform(size=shape) < 0.5, -1, 1)
         return self.location + side * _times(score, self.scale)
-
-    def take(self, rows: Numbers) -> "ScoreLaw":
-        """The law of the rows with these numbers, in this order; scores are of no row."""
-        return replace(self, location=self.location[rows], scale=self.scale[rows])
 
     @property
     def _curve(self) -> tuple[Scores, Scores]:
