@@ -59,7 +59,7 @@ class Coverage:
         if len(self.held) < 2:
             return float("nan")
         means = np.mean(self.held, axis=1, dtype=np.float64)
-        return float(np.std(means, ddof=1) / np.sqrt(len(means)))
+        return float(np.std(means, ddof=1) / np.sqrt(len(self.held)))
 
     @property
     def covers_as_it_should(self) -> bool:
