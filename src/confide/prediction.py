@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float64
 from numpy.typing import ArrayLike
 
 from confide.checks import checked_level, checked_probability, checked_targets
-from confide.diagnostics import Decay, Explanation, checked_decay
+from confide.diagnostics import Decay, Explanation, checked_decay, shares
 from confide.errors import NoSuchIntervalError, nearest
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
 from confide.uncertainty import Law, Origin, Row, TwinErrors
@@ -143,8 +143,7 @@ class Prediction:
     @property
     def shares(self) -> dict[str, Row]:
         """The share of each of the `sources` in the total variance of a row; they sum to one."""
-        total = self.total_variance
-        return {name: part / total for name, part in self.sources.items()}
+        return shares(self.sources)
 
     def explain(
         self, confidence_level: float = 0.95, *, decay: Decay | float | None = None

@@ -178,7 +178,7 @@ def test_an_honest_model_has_its_section_on_the_page(honest, homes, tmp_path):
     path, _ = honest
     page = tmp_path / "report.html"
     told = json.loads(done("report", path, homes, "-o", page, "--json").stdout)
-    assert "How honest are the confidence intervals" in page.read_text()
+    assert "Calibration of the confidence intervals" in page.read_text()
     assert {row["used"] for row in told["twins"]} - {"no"}
     assert [row["level"] for row in told["widening"]] == ["80 %", "95 %", "95 %"]
 

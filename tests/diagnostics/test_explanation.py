@@ -230,7 +230,7 @@ def test_confidence_intervals_calibrated_on_twins_are_forecast_as_they_were(
     assert explanation.levers.equals(prediction.explain().levers)
     assert explanation.calibrated == ("confidence", "prediction")
     told = str(explanation)
-    assert "With twice the members 95 % confidence intervals before calibration would" in told
+    assert "With twice the members, 95 % confidence intervals before calibration would" in told
     assert "prediction intervals before calibration would" in told
     assert told.count("room for systematic errors too, which more members do not shrink") == 1
 
@@ -333,9 +333,9 @@ def test_a_number_is_the_exponent_of_the_classical_variance(bootstrapped, data):
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ((8, 1, 1), "Most of it is noise, or what the networks have not learnt."),
+        ((8, 1, 1), "Most of it is noise, or what the model has not learnt."),
         ((4, 3, 3), "The largest part is noise, or what"),
-        ((1, 8, 1), "Most of it is finite data, which more rows to train on would shrink."),
+        ((1, 8, 1), "Most of it is finite data, which more training rows would shrink."),
         ((3, 4, 3), "The largest part is finite data"),
         ((1, 1, 8), "Most of it is random training, which more members would shrink"),
     ],
@@ -354,7 +354,7 @@ def test_more_members_of_eq_1_shrink_nothing():
 
 def test_noise_that_features_would_shrink_may_be_what_was_not_learnt():
     shares = {"aleatoric": 0.9, "classical": 0.1}
-    assert "noise, or what the networks have not learnt" in largest_words(shares)
+    assert "noise, or what the model has not learnt" in largest_words(shares)
     assert "only features" not in largest_words(shares).lower()
 
 

@@ -66,7 +66,7 @@ def test_held_out_rows_decide_where_there_are_some(ratio, inflation, error, fire
     check = OverfittingCheck(ratio, 100, inflation, error)
     assert check.fires == fires
     seen = "seem to follow the noise of their" if inflation is None else "fit their training rows"
-    assert check.reason.startswith(f"The networks {seen}" if fires else "No sign of overfitting.")
+    assert check.reason.startswith(f"The members {seen}" if fires else "No sign of overfitting.")
     assert ("Fewer epochs" in check.reason) == fires
     assert ("hardly any noise" in check.reason) == (ratio is not None and ratio >= LARGEST_RATIO)
     assert ("finite data is on average" in check.reason) == (ratio is not None)

@@ -13,7 +13,7 @@ from support.browsing import WIDTHS, column, drawn, outside_requests, until
 from support.documents import EVIL
 
 from confide import Prediction
-from confide.calibration import CalibrationSummary, ConformalLaw, Resemblance
+from confide.calibration import SYSTEMATIC, CalibrationSummary, ConformalLaw, Resemblance
 from confide.diagnostics import Lever
 from confide.document import render_page
 from confide.document.tables import cells, is_numeric, to_csv
@@ -21,8 +21,9 @@ from confide.metrics import crps_of_normal_mixture
 from confide.simulate import Candidate
 from confide.uncertainty import LevelLaw, PivotLaw, TPlusNormalLaw, TwinErrors
 from confide.workflow.page import judgement as page_judgement
-from confide.workflow.page.content import PageInputs, page_document
+from confide.workflow.page.content import page_document
 from confide.workflow.page.features import read_feature, strips, telling_features
+from confide.workflow.page.inputs import PageInputs
 from confide.workflow.page.rows import MOST_DRAWN
 from confide.workflow.page.text import literal
 
@@ -108,30 +109,31 @@ def test_the_summary_says_it_all_in_words():
         ),
         r"- **Warning.** Two rows were \*dropped\*\.",
         (
-            "- **How accurate it is.** On 4 rows that the model was not trained on it is "
-            "typically off by 2.0 ± 1.7 (root mean squared error; mean absolute error 1.0 ±"
-            " 1.0) and explains 40 ± 50 % of the target's variance: it is no better than "
-            "always predicting the mean, within chance."
+            "- **How accurate it is.** On 4 rows that the model was not trained on, it is "
+            "typically off by 2.0 ± 1.7 (root mean squared error; the mean absolute error is "
+            "1.0 ± 1.0). It explains 40 ± 50 % of the target's variance, which is no better "
+            "than always predicting the mean, within chance."
         ),
         (
-            "- **Whether prediction intervals hold what they promise.** The 95 % prediction"
-            " intervals held 3 of 4 observed values, 75 ± 11 %: as promised, within chance."
-            " Whether *confidence* intervals hold the true function cannot be seen on any "
-            "data, as nobody observes that function; `confide check` simulates it on data "
-            "like these, and `confide fit --honest` calibrates them so."
+            # The standard error is that of 0.95 in 4 rows, 0.109.
+            "- **How often prediction intervals are right.** The 95 % prediction intervals "
+            "held 75 % of the observed values (3 of 4); 73 to 100 % would be expected. So they "
+            "are right, within chance. No data can show whether *confidence* intervals hold "
+            "the true function, because nobody observes that function. `confide check` tests "
+            "them on simulated data, and `confide fit --honest` calibrates them."
         ),
         (
             "- **Where the uncertainty comes from.** On average over rows, the variance of "
             "a new observation is 64 % noise, 27 % finite data and 9.0 % random training. "
-            "Most of it is noise, or what the networks have not learnt. More members do not "
-            "shrink it, and more rows only what can still be learnt; features that explain "
-            "more of the target would."
+            "Most of it is noise, or what the model has not learnt. More members do not "
+            "shrink it. More rows shrink only what can still be learnt. Features that explain "
+            "more of the target would shrink it."
         ),
         (
             "- **When not to trust it.** 1 of 4 rows (25 %) is unlike the training data "
-            "(p-value below 0.01); about 1 % of rows like the training data would be called so "
-            "by chance, fewer where the training table is small. Neither interval can be "
-            "trusted for rows unlike all that the model has seen."
+            "(p-value below 0.01). Do not trust either interval for such rows. By chance, about "
+            "1 % of rows like the training data are called so too, fewer if the training table "
+            "is small."
         ),
     ]
 
@@ -179,10 +181,10 @@ EVEN = np.tile([-1.0, 1.0], 50)  # mean 0, variance 1: R squared is 1 minus the 
     ("off", "words", "warned"),
     [
         (0.5, "of the target's variance.", False),  # 0.75, without an error
-        (2.0, "): it is worse than always predicting the mean.", True),  # -3, without an error
-        (EVEN * np.r_[np.full(50, 0.9), np.full(50, 1.1)], "): it is no better than", False),
-        (np.r_[np.zeros(99), 1e5], "): it is worse than always predicting the mean.", True),
-        (np.r_[np.zeros(40), np.full(60, 1.2)], "variance: it is no better than", False),
+        (2.0, "). It is worse than always predicting the mean.", True),  # -3, without an error
+        (EVEN * np.r_[np.full(50, 0.9), np.full(50, 1.1)], "). It is no better than", False),
+        (np.r_[np.zeros(99), 1e5], "). It is worse than always predicting the mean.", True),
+        (np.r_[np.zeros(40), np.full(60, 1.2)], "variance, which is no better than", False),
     ],
     ids=["good", "bad", "even", "one row is far off", "hardly better"],
 )
@@ -202,7 +204,7 @@ def test_rows_the_model_was_trained_on_do_not_count():
         ["RMSE", "3 ± 2", "root mean squared error: the typical error, in the target's unit"],
         ["MAE", "2 ± 2", "mean absolute error, which large errors sway less"],
     ]
-    assert "The 2 rows that it was trained on were left out of this." in document.summary
+    assert "This leaves out the 2 rows that it was trained on." in document.summary
     assert [row[-1] for row in shown(document, "coverage")] == ["2"] * 4
 
 
@@ -219,7 +221,7 @@ def test_the_page_needs_no_statistics_to_be_read():
 def test_a_missing_target_does_not_count():
     document = page_document(inputs(y=np.array([1.0, np.nan, np.nan, np.nan])))
     assert (
-        "On 1 row that the model was not trained on it is typically off by 0 " in document.summary
+        "On 1 row that the model was not trained on, it is typically off by 0 " in document.summary
     )
     assert shown(document, "accuracy")[0][:2] == ["RMSE", "0"]
 
@@ -278,7 +280,7 @@ def on_twins(times=3.0, raw=None, prediction_scale=2.0, biased=False):
     )
 
 
-ACCOUNT = CalibrationSummary(
+CALIBRATION = CalibrationSummary(
     candidates=(
         Candidate("forest", 1.5, 0.0, kept=True),
         Candidate("smooth", 1.6, 0.5, kept=True),
@@ -307,8 +309,11 @@ def test_calibrated_intervals_are_judged_on_new_rows_alone():
     # The calibration rows were drawn by chance too.
     errors = np.sqrt(0.95 * 0.05 * np.array([1 / 2 + 1 / 12, 1 / 3]))
     assert rows["standard_error"].to_numpy() == pytest.approx(errors, rel=1e-12)
-    assert "The calibrated 95 % prediction intervals held 2 of 2 observed" in document.summary
-    assert "Before calibration they held 2 of 3 observed values" in document.summary
+    assert (
+        "The calibrated 95 % prediction intervals held 100 % of the observed values (2 of 2)"
+        in document.summary
+    )
+    assert "Before calibration they held 67 % of the observed values (2 of 3)" in document.summary
     kinds = {row["category"] for row in curve(document)}
     assert kinds == {"calibrated", "before calibration"}
 
@@ -323,17 +328,17 @@ def test_calibrated_intervals_narrower_than_the_confidence_interval_are_warned_o
     assert (warning in said) == (warned is not None)
     assert ("narrower than the confidence interval" in said) == (warned is not None)
     assert ("confidence intervals are not calibrated" in said) == (warned is not None)
-    assert ("take the wider one, the confidence interval" in said) == (warned is not None)
+    assert ("use the wider one, the confidence interval" in said) == (warned is not None)
     # Only calibration is at fault for it.
     own = replace(raw, prediction_law=TPlusNormalLaw.normal(raw.mean, scale))
     assert "narrower" not in page_document(inputs(own)).summary
 
 
-def test_prediction_intervals_narrower_than_honest_confidence_intervals_say_why():
+def test_prediction_intervals_narrower_than_calibrated_confidence_intervals_say_why():
     said = page_document(inputs(calibrated(0.5, raw=on_twins()))).summary
     assert "In 100 % of rows the calibrated prediction interval is narrower" in said
     assert (
-        "At these rows take the confidence interval for both: it is calibrated row by row" in said
+        "There, use the confidence interval for both purposes: it is calibrated row by row" in said
     )
     assert "confidence intervals are not calibrated" not in said
 
@@ -369,7 +374,7 @@ def test_what_was_calibrated_on_twins_is_judged_on_every_unseen_row(combination,
     first = rows.iloc[0]
     assert first["standard_error"] ** 2 == pytest.approx(0.95 * 0.05 * (1 / first["rows"] + drawn))
     assert {row["category"] for row in curve(document)} == set(kinds)
-    told = "The 95 % prediction intervals, calibrated on simulated twins, held 3 of 3"
+    told = "The 95 % prediction intervals, calibrated on simulated twins, held 100 % of the"
     assert (told in document.summary) == (combination == "twins")
     shows_which = any(column.name == "intervals" for column in table(document, "coverage").columns)
     assert shows_which == (combination != "none")
@@ -389,7 +394,7 @@ def test_rows_that_prediction_intervals_were_calibrated_on_cannot_judge_them(com
 
 @pytest.mark.parametrize("combination", COMBINATIONS)
 def test_the_page_says_whose_confidence_intervals_they_are(combination):
-    document = page_document(inputs(COMBINATIONS[combination], y=Y, summary=ACCOUNT))
+    document = page_document(inputs(COMBINATIONS[combination], y=Y, summary=CALIBRATION))
     honest = combination in {"twins", "both"}
     # A normal law's central 95 % of scale 0.6, and three times that.
     own = "the confidence interval, for the true function, 2.352."
@@ -399,11 +404,11 @@ def test_the_page_says_whose_confidence_intervals_they_are(combination):
     )
     digits = document.summary.replace("7.06", "7.056").replace("2.35 b", "2.352 b")
     assert (own in digits, both in digits) == (not honest, honest)
-    calibrates = "`confide fit --honest` calibrates them so" in document.summary
-    twins = "here they are calibrated on simulated twins of the training data" in document.summary
+    calibrates = "`confide fit --honest` calibrates them." in document.summary
+    twins = "Here they are calibrated on simulated twins of the training data" in document.summary
     assert (calibrates, twins) == (not honest, honest)
     titles = [section.title for section in document.sections]
-    assert ("How honest are the confidence intervals" in titles) == honest
+    assert ("Calibration of the confidence intervals" in titles) == honest
     whose = "calibrated on simulated twins of the training data" if honest else "not calibrated"
     words = " ".join(part for s in document.sections for part in s.parts if isinstance(part, str))
     assert f"Confidence intervals are {whose}." in words
@@ -433,9 +438,9 @@ def test_levers_say_which_intervals_are_those_before_calibration(combination, ki
         assert caption.endswith(f" {kinds} are those before calibration.")
 
 
-def test_the_honesty_section_tells_twins_widths_and_bias():
+def test_the_section_on_calibration_tells_twins_widths_and_bias():
     prediction = on_twins(times=np.array([0.6, 2.0, 3.0, 4.5]), biased=[False, False, False, True])
-    document = page_document(inputs(prediction, summary=ACCOUNT))
+    document = page_document(inputs(prediction, summary=CALIBRATION))
     assert shown(document, "twins") == [
         ["random forest", "1.5", "0", "10 simulations", "1.1", "0.4"],
         ["smooth", "1.6", "0.5", "10 simulations", "0.9", "0.3"],
@@ -447,14 +452,14 @@ def test_the_honesty_section_tells_twins_widths_and_bias():
         ["300 trained on", "95 %", "0.8", "1.4", "2.8"],
         ["4 of this page", "95 %", "0.81", "2.5", "4.3"],
     ]
-    section = next(s for s in document.sections if s.title.startswith("How honest"))
+    section = next(s for s in document.sections if s.title.startswith("Calibration of the conf"))
     words = " ".join(part for part in section.parts if isinstance(part, str))
-    assert "At 25 % of the rows of this page (4.0 % of 300 trained on) the networks miss" in words
+    assert f"At 25 % of the rows of this page (4.0 % of 300 trained on) {SYSTEMATIC}" in words
     assert "From 20 simulations the width in a typical row is known to about ± 10 %." in words
     assert (
-        "calibrated on 20 simulated twins of the training data, which makes them 2.5 times as wide "
-        "as before in the typical row, and 0.81 to 4.3 times in nine of ten. They are as "
-        "honest as the twins resemble the true function. Verdict: use them."
+        "calibrated on 20 simulated twins of the training data. This made them 2.5 times as wide "
+        "as before in the typical row, and 0.81 to 4.3 times as wide in nine rows of ten. They "
+        "cover as often as they say if the twins are like the true function. Verdict: use them."
     ) in document.summary
     drawn = drawn_rows(specifications(document)["widening"])
     assert [row["times"] for row in drawn] == [0.6, 2.0, 3.0, 4.5]
@@ -471,18 +476,18 @@ def test_the_honesty_section_tells_twins_widths_and_bias():
 
 
 @pytest.mark.parametrize("biased", [0.04, 0.2])
-def test_the_honesty_section_begins_with_its_verdict_and_warnings(biased):
-    account = replace(ACCOUNT, biased=biased)
-    document = page_document(inputs(calibrated(0.5, raw=on_twins()), summary=account))
-    section = next(s for s in document.sections if s.title.startswith("How honest"))
+def test_the_section_on_calibration_begins_with_its_verdict_and_warnings(biased):
+    summary = replace(CALIBRATION, biased=biased)
+    document = page_document(inputs(calibrated(0.5, raw=on_twins()), summary=summary))
+    section = next(s for s in document.sections if s.title.startswith("Calibration of the conf"))
     verdict, warnings, idea, *_ = section.parts
-    assert verdict.startswith(f"**{account.advice}:** ")
-    assert literal(account.verdict.split(":", 1)[1], 4000) in verdict
-    assert idea.startswith("Networks err systematically where")
-    # Those of the account come first, then that the two kinds of intervals contradict each other.
+    assert verdict.startswith(f"**{summary.advice}:** ")
+    assert literal(summary.verdict.split(":", 1)[1], 4000) in verdict
+    assert idea.startswith("Models err systematically where")
+    # Those of the calibration come first, then that the two kinds of intervals disagree.
     lines = warnings.splitlines()
     assert all(line.startswith("- **Warning.** ") for line in lines)
-    assert len(lines) == 1 + len(account.warnings) == (2 if biased > 0.1 else 1)
+    assert len(lines) == 1 + len(summary.warnings) == (2 if biased > 0.1 else 1)
     assert "In 100 % of rows the calibrated prediction interval is narrower" in lines[-1]
 
 
@@ -495,7 +500,7 @@ def test_warnings_stand_before_the_rest_of_the_summary():
 
 def test_biased_rows_are_drawn_upon_the_others():
     prediction = on_twins(times=np.array([4.5, 2.0, 3.0, 0.6]), biased=[True, False, True, False])
-    document = page_document(inputs(prediction, summary=ACCOUNT))
+    document = page_document(inputs(prediction, summary=CALIBRATION))
     for figure in ("widening", "widening-by-feature"):
         drawn = drawn_rows(specifications(document)[figure])
         assert [row["key"] for row in drawn] == [2, 4, 1, 3]
@@ -514,7 +519,7 @@ def test_names_of_strips_are_turned_only_where_they_need_it(names, angle):
     assert set(found) == {str(angle)}
 
 
-def test_the_honesty_section_does_without_an_account_and_without_widths():
+def test_the_section_on_calibration_does_without_a_summary_and_without_widths():
     raw = predicted([1, 2, 3, 4], epistemic_variance=np.array([0.0, 1, 1, 1]))
     raw = replace(
         raw, confidence_law=TPlusNormalLaw.normal(raw.mean, np.sqrt(raw.epistemic_variance))
@@ -585,14 +590,20 @@ def held_at(shares):
 @pytest.mark.parametrize(
     ("shares", "words"),
     [
-        ((0.5, 0.8, 0.9, 0.95), "95.0 ± 1.1 %: as promised, within chance. "),
+        (
+            (0.5, 0.8, 0.9, 0.95),
+            "(380 of 400); 92.8 to 97.2 % would be expected. So they are right, within chance. ",
+        ),
         # Two errors of 400 rows are 5 % at 50 %, 4 % at 80 %, 3 % at 90 % and 2.2 % at 95 %.
         ((0.6, 0.85, 0.9, 0.95), "within chance, but at 50 and 80 % they are wider than needed. "),
-        ((0.6, 0.8, 0.9, 0.95), "95.0 ± 1.1 %: as promised, within chance. "),
+        (
+            (0.6, 0.8, 0.9, 0.95),
+            "(380 of 400); 92.8 to 97.2 % would be expected. So they are right, within chance. ",
+        ),
         ((0.4, 0.7, 0.8, 0.95), "within chance, but at 50, 80 and 90 % they are too narrow. "),
-        ((0.6, 0.85, 0.94, 0.98), "so they are wider than needed. "),
+        ((0.6, 0.85, 0.94, 0.98), "So they are wider than needed. "),
         ((0.6, 0.85, 0.9, 0.9), "too narrow, but at 50 and 80 % they are wider than needed. "),
-        ((0.5, 0.8, 0.9, 0.9), "so they are too narrow. "),
+        ((0.5, 0.8, 0.9, 0.9), "So they are too narrow. "),
         (
             (0.6, 0.8, 0.85, 0.95),
             "but at 50 % they are wider than needed and at 90 % they are too narrow. ",
@@ -798,10 +809,13 @@ def test_odd_pages_say_so():
     assert "for 1 row: 2.000. Its 95 % prediction interval" in said["one row"]
     assert "for 5 rows: 2.000 in all of them." in said["all alike"]
     assert "3 of 3 rows are unlike the training data" in said["all novel"]
-    assert "The 90 % prediction intervals held 2 of 3" in said["one level"]
+    assert (
+        "The 90 % prediction intervals held 67 % of the observed values (2 of 3)"
+        in said["one level"]
+    )
     assert "does not split its uncertainty" in said["one level"]
-    assert "this model has no confidence interval" in said["no confidence"]
-    assert "how far these rows are was not asked for" in said["one row"]
+    assert "This model has no confidence interval" in said["no confidence"]
+    assert "How far these rows are was not asked for" in said["one row"]
 
 
 @pytest.mark.parametrize(
@@ -892,7 +906,7 @@ def addresses(tmp_path_factory):
         "hostile": hostile(),
         "names of objects": names_of_objects(),
         "one row": ODD["one row"],
-        "honest": inputs(on_twins(), y=Y, status=["trained on", *["new"] * 3], summary=ACCOUNT),
+        "honest": inputs(on_twins(), y=Y, status=["trained on", *["new"] * 3], summary=CALIBRATION),
     }
     found = {}
     for name, each in made.items():

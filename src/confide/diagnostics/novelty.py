@@ -13,7 +13,7 @@ A row that is farther out than every reference row has $d_{\max} / (d (n + 1))$:
 nothing is counted any more. So small tables can raise a flag at all, if hardly ever: with 30 rows
 only what is three times as far off as any of them is flagged at 0.01.
 
-Distances are between inputs as the networks see them, not between the activations of their last
+Distances are between inputs as the model sees them, not between the activations of a network's last
 hidden layer, which forget what the targets do not depend on, and what units that are off map onto
 training rows. Of fresh rows of eight correlated columns, three of which mattered, with one column
 moved by four standard deviations, p < 0.01 flagged 92 % by their inputs and 85 % by their
@@ -39,6 +39,8 @@ SEED = 0
 LARGEST_GAP = 2.0
 # Squares of standardised inputs up to here do not overflow; what is farther is far enough.
 FARTHEST = np.float32(1e18)
+# Arrays in a model file.
+PARTS = ("reference", "weights", "sorted_distances")
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,10 @@ class Novelty:
     """Reference rows of the training data, to which new rows are compared.
 
     Attributes:
-        reference: rows of the training data, standardised as the networks see them.
+        reference: rows of the training data, standardised as the model sees them.
         weights: of the columns. Less than one for a column of few, rare values, such as a category
             that one row in a thousand has: standardised, its two values are 30 apart and would
-            drown all else, though the networks have seen both. (With a column of 200 categories,
+            drown all else, though the model has seen both. (With a column of 200 categories,
             p < 0.05 flags 75 % of rows that are 4 standard deviations off, and 5 % without it.)
         sorted_distances: of each reference row to the nearest other one, in order.
     """
@@ -59,8 +61,8 @@ class Novelty:
     sorted_distances: Float64[np.ndarray, " row"]
 
     def __post_init__(self) -> None:
-        for array in (self.reference, self.weights, self.sorted_distances):
-            array.flags.writeable = False
+        for name in PARTS:
+            getattr(self, name).flags.writeable = False
 
     @classmethod
     def of_training(
@@ -83,35 +85,31 @@ class Novelty:
         self, X: Float[np.ndarray, "row feature"], standardiser: Standardiser
     ) -> Float64[np.ndarray, " row"]:
         """For each row the p-value of its being like the training data."""
-        blocks = [self._of_block(inputs) for inputs in standardiser.input_blocks(X)]
-        return np.concatenate([np.zeros(0), *blocks])
-
-    def _of_block(self, inputs: Float32[np.ndarray, "row feature"]) -> Float64[np.ndarray, " row"]:
         from sklearn.metrics import pairwise_distances_argmin
 
-        with np.errstate(over="ignore"):
-            weighted = np.clip(inputs * self.weights, -FARTHEST, FARTHEST)
         reference = self.reference * self.weights
-        # Searched in fast but rough arithmetic, then measured: equal rows are exactly 0 apart.
-        nearest = reference[pairwise_distances_argmin(weighted, reference)]
-        return self._p_value(_distance(weighted, nearest))
-
-    def _p_value(self, distance: Float64[np.ndarray, " row"]) -> Float64[np.ndarray, " row"]:
         n, farthest = len(self.sorted_distances), self.sorted_distances[-1]
-        at_least = n - np.searchsorted(self.sorted_distances, distance, side="left")
-        beyond = (distance > farthest) & (farthest > 0)
-        tail = np.divide(farthest, distance, out=np.ones(len(distance)), where=beyond)
-        return (tail + at_least) / (n + 1)
+        blocks = [np.zeros(0)]
+        for inputs in standardiser.input_blocks(X):
+            with np.errstate(over="ignore"):
+                weighted = np.clip(inputs * self.weights, -FARTHEST, FARTHEST)
+            # Searched in fast but rough arithmetic, then measured: equal rows are exactly 0 apart.
+            nearest = reference[pairwise_distances_argmin(weighted, reference)]
+            distance = _distance(weighted, nearest)
+            at_least = n - np.searchsorted(self.sorted_distances, distance, side="left")
+            beyond = (distance > farthest) & (farthest > 0)
+            tail = np.divide(farthest, distance, out=np.ones(len(distance)), where=beyond)
+            blocks.append((tail + at_least) / (n + 1))
+        return np.concatenate(blocks)
 
     def to_file(self) -> tuple[dict[str, Any], Arrays]:
         """Its JSON and its arrays."""
-        names = ("reference", "weights", "sorted_distances")
-        return {}, {name: getattr(self, name) for name in names}
+        return {}, {name: getattr(self, name) for name in PARTS}
 
     @classmethod
-    def from_file(cls, said: Any, arrays: Arrays) -> "Novelty":
+    def from_file(cls, payload: Any, arrays: Arrays) -> "Novelty":
         """From a model file's parts, checked."""
-        if said != {} or set(arrays) != {"reference", "weights", "sorted_distances"}:
+        if payload != {} or set(arrays) != set(PARTS):
             raise ValueError("novelty has parts that are not its own, or lacks some")
         shape = arrays["reference"].shape
         if len(shape) != 2 or not (2 <= shape[0] <= MOST_REFERENCE_ROWS and shape[1] > 0):

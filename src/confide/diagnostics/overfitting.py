@@ -1,4 +1,4 @@
-"""Do the networks follow the noise of their training rows? The paper's appendix as a check."""
+"""Do the members follow the noise of their training rows? The paper's appendix as a check."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,23 +22,23 @@ LARGEST_RATIO = 1 / 3
 LARGEST_INFLATION = 2.0
 # Held-out squares must exceed those of the training rows by this many standard errors.
 BEYOND_CHANCE = 2.0
-SILENT = "No sign of overfitting."
 FOLLOWED = (
-    "The networks seem to follow the noise of their training rows, so confidence and prediction "
+    "The members seem to follow the noise of their training rows, so confidence and prediction "
     "intervals may be too narrow."
 )
 LEARNT_BY_HEART = (
-    "The networks fit their training rows much better than rows that they have not seen, so "
+    "The members fit their training rows much better than rows that they have not seen, so "
     "confidence and prediction intervals may be too narrow."
 )
-WHAT_TO_DO = "Fewer epochs, a smaller network, a stronger penalty or more rows would help."
-UNLESS = "Where the target has hardly any noise this sign deceives: check with held-out rows."
-LITTLE_NOISE = "The last says little where the target has hardly any noise."
+WHAT_TO_DO = "Fewer epochs, a smaller model, a stronger penalty or more rows would help."
+UNLESS = (
+    "If the target has hardly any noise, this sign is misleading: check with held-out rows instead."
+)
 
 
 @dataclass(frozen=True)
 class OverfittingCheck:
-    """Whether networks follow the noise of their training rows, and how that was seen.
+    """Whether members follow the noise of their training rows, and how that was seen.
 
     Attributes:
         ratio: mean over the training rows of classical over aleatoric variance, or None where the
@@ -63,46 +63,39 @@ class OverfittingCheck:
     def fires(self) -> bool:
         """Whether to warn: held-out rows decide where there are some, else the ratio."""
         if self.inflation is None or self.inflation_se is None:
-            return self._high
+            return self._ratio_is_high
         surely_larger = self.inflation - BEYOND_CHANCE * self.inflation_se > 1
         return self.inflation >= LARGEST_INFLATION and surely_larger
 
     @property
     def reason(self) -> str:
         """What is seen and what to do, in words."""
-        seen = (self._of_held_out(), self._of_ratio())
-        said: tuple[str | None, ...]
-        if self.inflation is None and self.fires:
-            said = (FOLLOWED, *seen, WHAT_TO_DO, UNLESS)
-        elif self.fires:
-            said = (LEARNT_BY_HEART, *seen, WHAT_TO_DO)
-        else:
-            said = (SILENT, *seen, LITTLE_NOISE if self._high else None)
-        return " ".join(each for each in said if each)
+        sentences = ["No sign of overfitting."]
+        if self.fires:
+            sentences = [FOLLOWED if self.inflation is None else LEARNT_BY_HEART]
+        if self.inflation is not None:
+            sentences.append(
+                f"Squared residuals of held-out rows are {self.inflation:.2g} ± "
+                f"{self.inflation_se:.1g} times those of the training rows."
+            )
+        if self.ratio is not None:
+            sentences.append(
+                f"At the {self.n_rows} training rows the variance due to finite data is on average "
+                f"{self.ratio:.2g} times that of the noise."
+            )
+        if self.fires:
+            sentences += [WHAT_TO_DO, UNLESS] if self.inflation is None else [WHAT_TO_DO]
+        elif self._ratio_is_high:
+            sentences.append("The last number says little if the target has hardly any noise.")
+        return " ".join(sentences)
 
     def __str__(self) -> str:
         """In words."""
         return self.reason
 
     @property
-    def _high(self) -> bool:
+    def _ratio_is_high(self) -> bool:
         return self.ratio is not None and self.ratio >= LARGEST_RATIO
-
-    def _of_ratio(self) -> str | None:
-        if self.ratio is None:
-            return None
-        return (
-            f"At the {self.n_rows} training rows the variance due to finite data is on average "
-            f"{self.ratio:.2g} times that of the noise."
-        )
-
-    def _of_held_out(self) -> str | None:
-        if self.inflation is None:
-            return None
-        return (
-            f"Squared residuals of held-out rows are {self.inflation:.2g} ± "
-            f"{self.inflation_se:.1g} times those of the training rows."
-        )
 
 
 def overfitting_check(
@@ -111,30 +104,33 @@ def overfitting_check(
     held_out: "Prediction | None" = None,
     y_held_out: ArrayLike | None = None,
 ) -> OverfittingCheck:
-    r"""Whether networks follow the noise of their training rows.
+    r"""Whether members follow the noise of their training rows.
 
-    Networks that overfit follow the new noise when they are retrained on simulated targets, so at
+    Members that overfit follow the new noise when they are retrained on simulated targets, so at
     the training rows the classical variance is large against the noise (the paper's appendix,
     `overfittingappendix`). For a linear fit
     $\sum_i \sigma^2_{\mathrm{classical}}(x_i) / \sigma^2(x_i)$ is the number of parameters, so the
     mean ratio is the share of the noise that is followed.
 
-    Two cases deceive the ratio: where the target has hardly any noise the networks' own jitter
-    shows instead, and networks that know their rows by heart report no noise to simulate. So pass
-    held-out rows where you have some: the squared residuals there, against those of the training
-    rows, decide.
+    The ratio is misleading in two cases: if the target has hardly any noise, the ratio shows the
+    members' own jitter; and members that know their rows by heart report no noise to simulate. So
+    pass held-out rows if you have some: their squared residuals, against those of the training
+    rows, then decide.
 
     Args:
         training: the prediction at the rows that the model was trained on.
-        y_train: their targets; needed with held-out rows alone.
+        y_train: their targets; only needed with held-out rows.
         held_out: the prediction at rows that the model has not seen.
         y_held_out: their targets.
+
+    Returns:
+        An `OverfittingCheck`: `fires` says whether to worry, `reason` says why.
 
     Raises:
         NoSuchIntervalError: there are no held-out rows, and the method does not estimate the
             classical variance.
     """
-    given = [each is not None for each in (y_train, held_out, y_held_out)]
+    given = [value is not None for value in (y_train, held_out, y_held_out)]
     if any(given) and not all(given):
         raise ValueError(
             "Held-out rows need all of `y_train`, `held_out` and `y_held_out`. Pass the three, or "
@@ -176,6 +172,6 @@ def _quotient_of_means(above: Row, below: Row) -> tuple[float, float]:
     top, bottom = above.mean(), below.mean()
     if bottom == 0:
         return (np.inf, 0.0) if top > 0 else (1.0, 0.0)
-    relative = [np.std(each, ddof=1) / np.sqrt(len(each)) for each in (above, below)]
+    errors = [np.std(values, ddof=1) / np.sqrt(len(values)) for values in (above, below)]
     quotient = top / bottom
-    return float(quotient), float(np.hypot(relative[0] / bottom, quotient * relative[1] / bottom))
+    return float(quotient), float(np.hypot(errors[0] / bottom, quotient * errors[1] / bottom))

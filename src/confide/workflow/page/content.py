@@ -1,229 +1,177 @@
 """The page of `confide report`: a file's predictions as one document that a person can judge."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.diagnostics import WORDS as SOURCES
+from confide.diagnostics import SOURCES
 from confide.document import Column, Document, Figure, Part, Section, Table
 from confide.prediction import KINDS, NOVEL
 from confide.workflow.accuracy import Score
-from confide.workflow.page import figures
-from confide.workflow.page.calibration import honesty
+from confide.workflow.page import figures, judgement, words
+from confide.workflow.page.calibration import calibration_parts
 from confide.workflow.page.inputs import TRAINED, PageInputs
-from confide.workflow.page.judgement import (
-    CURVE_LEVELS,
-    ONLY,
-    accuracy,
-    coverage_frame,
-    only_calibrated_on,
-    table_levels,
-    verdict,
-    why_not,
-)
-from confide.workflow.page.rows import MEANINGS, MOST_DRAWN, ROWS, Rows
+from confide.workflow.page.rows import MOST_DRAWN, ROWS, Rows
 from confide.workflow.page.text import level_text, plain, rows_text
-from confide.workflow.page.words import (
-    ALL_CALIBRATED_ON,
-    accuracy_words,
-    mean_shares,
-    not_seen_words,
-    novelty_words,
-    source_words,
-    summary,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PageInputs", "page_document"]
-
 # Rows of the tables of riskiest and of novel rows, where a file has more than are drawn.
 MOST_LISTED = 100
+BRUSH = " Drag sideways to brush rows."
+ABOUT_INTERVALS = (
+    "A *prediction interval* is for a new observation: it has room for noise. A *confidence "
+    "interval* is for the true function, the average of many observations at such a row: it "
+    "narrows with more data and more members."
+)
+ABOUT_NOVELTY = (
+    "A model predicts any row, even one that is unlike everything it has learned from. Its "
+    "intervals are guesses there. A row's p-value is the share of rows like the training data that "
+    "would lie at least as far out. A small p-value means that the row is novel."
+)
+ABOUT_CURVE = (
+    "How often prediction intervals of each level held the observed value. Bars are 95 % "
+    "confidence intervals of that share (Wilson's). On the dotted line, intervals are right as "
+    "often as promised. Below it they are too narrow, above it wider than needed. All points use "
+    "the same rows, so they err together."
+)
 
 
 def page_document(inputs: PageInputs) -> Document:
     """The page: a summary in words, then what it rests on; `render_page` makes HTML of it."""
     rows = Rows(inputs)
-    judged = why_not(inputs) is None
-    scores = accuracy(inputs) if judged else []
-    coverage = coverage_frame(inputs, table_levels(inputs))
-    sections = [
-        Section("Accuracy and coverage", list(_judgement(rows, scores, coverage))),
-        *_calibration(rows),
-        *_honesty(rows),
+    scores = judgement.accuracy(inputs) if judgement.why_not(inputs) is None else []
+    coverage = judgement.coverage_frame(inputs, sorted({*judgement.TABLE_LEVELS, inputs.level}))
+    curve = judgement.coverage_frame(inputs, judgement.CURVE_LEVELS)
+    sections = [Section("Accuracy and coverage", list(_judgement(rows, scores, coverage)))]
+    if len(set(curve["level"])) > 1:
+        figure = Figure("calibration", ABOUT_CURVE, figures.calibration(curve))
+        sections.append(Section("Calibration curve", [figure]))
+    if rows.widening is not None:
+        parts = list(calibration_parts(rows))
+        sections.append(Section("Calibration of the confidence intervals", parts))
+    sections += [
         Section("Predictions", list(_predictions(rows))),
         Section("Where the uncertainty comes from", list(_split(rows))),
         Section("Riskiest rows", list(_riskiest(rows))),
         Section("Novelty", list(_novelty(rows))),
     ]
     title = f"Predictions of {plain(inputs.title, 160)}"
-    return Document(title, summary(rows, scores, coverage), sections, _settings(inputs.settings))
+    settings = {plain(name, 80): plain(value, 2000) for name, value in inputs.settings.items()}
+    return Document(title, words.summary(rows, scores, coverage), sections, settings)
 
 
 def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Iterator[Part]:
     import pandas as pd
 
     if not scores:
-        yield accuracy_words(rows, scores)
+        yield words.accuracy_words(rows, scores)
         return
-    frame = pd.DataFrame(
-        {
-            "score": [score.name for score in scores],
-            "value": [score.value for score in scores],
-            "standard_error": [score.standard_error for score in scores],
-            "meaning": [score.meaning for score in scores],
-        }
-    )
     columns = [
         Column("score"),
         Column("value", "value ± standard error", ".4g", "standard_error"),
         Column("meaning", "what it is"),
     ]
-    caption = "Accuracy on rows that the model was not trained on. Rows are taken as independent."
+    caption = (
+        "Accuracy on rows that the model was not trained on. Standard errors take rows as "
+        "independent."
+    )
+    frame = pd.DataFrame(scores).rename(columns={"name": "score"})
     yield Table("accuracy", caption, frame, columns)
     if len(coverage):
-        yield _coverage_table(rows, coverage)
-    if only_calibrated_on(rows.inputs):
-        yield ALL_CALIBRATED_ON
-    yield not_seen_words(rows)
-
-
-def _coverage_table(rows: Rows, coverage: "pd.DataFrame") -> Table:
-    found = coverage.assign(
-        nominal=[level_text(level) for level in coverage["level"]],
-        verdict=[
-            verdict(*each)
-            for each in zip(
-                coverage["coverage"], coverage["level"], coverage["standard_error"], strict=True
-            )
-        ],
-    )
-    columns = [
-        Column("nominal", "promised"),
-        Column("coverage", "observed", ".1%", "standard_error", "share of observed values held"),
-        Column("verdict", "so they are", help="chance: within two standard errors"),
-        Column("mean_width", "mean width", rows.number_format),
-        Column("rows", "rows", ","),
-    ]
-    if set(coverage["intervals"]) != {ONLY}:
-        columns.insert(1, Column("intervals", "which"))
-    caption = (
-        "How often prediction intervals held the observed value, on rows that the model was not "
-        "trained on (calibrated ones: nor calibrated on). The standard error is that of intervals "
-        "that are exactly right."
-    )
-    return Table("coverage", caption, found, columns)
-
-
-def _calibration(rows: Rows) -> Iterator[Section]:
-    inputs = rows.inputs
-    curve = coverage_frame(inputs, CURVE_LEVELS)
-    if curve["level"].nunique() < 2:
-        return
-    caption = (
-        "Share of observed values that prediction intervals of each level held, with bars of 95 % "
-        "confidence for that share (Wilson's). On the dotted line they are held as often as "
-        "promised; below it prediction intervals are too narrow, above it wider than needed. All "
-        "points are of the same rows, so they err together."
-    )
-    figure = Figure("calibration", caption, figures.calibration(curve))
-    yield Section("Calibration curve", [figure])
-
-
-def _honesty(rows: Rows) -> Iterator[Section]:
-    if rows.widening is not None:
-        yield Section("How honest are the confidence intervals", list(honesty(rows)))
+        columns = [
+            Column("nominal", "promised"),
+            Column("coverage", "observed", ".1%", "standard_error", "share of values inside"),
+            Column("verdict", "so they are", help="up to two standard errors off may be chance"),
+            Column("mean_width", "mean width", rows.number_format),
+            Column("rows", "rows", ","),
+        ]
+        if set(coverage["intervals"]) != {judgement.ONLY}:
+            columns.insert(1, Column("intervals", "which"))
+        caption = (
+            "How often prediction intervals held the observed value, on rows that the model was "
+            "not trained on and, for calibrated intervals, not calibrated on. The standard error "
+            "is that of intervals that are exactly right."
+        )
+        nominal = [level_text(level) for level in coverage["level"]]
+        yield Table("coverage", caption, coverage.assign(nominal=nominal), columns)
+    if judgement.only_calibrated_on(rows.inputs):
+        yield words.ALL_CALIBRATED_ON
+    yield words.not_seen_words(rows)
 
 
 def _predictions(rows: Rows) -> Iterator[Part]:
-    inputs = rows.inputs
-    level = level_text(inputs.level)
-    whose = ""
+    inputs, about, kinds = rows.inputs, ABOUT_INTERVALS, "prediction intervals"
     if rows.confidence_interval is not None:
-        whose = f" Confidence intervals are {rows.whose}."
-    yield (
-        "A *prediction interval* is for a new observation: it has room for noise. A *confidence "
-        "interval* is for the true function, the average of many observations at such a row: it "
-        f"narrows as data and members grow.{whose}"
-    )
+        about += f" Confidence intervals are {rows.whose}."
+        kinds = "prediction and confidence intervals"
+    yield about
     if not rows.all_are_drawn:
         yield (
-            f"Figures show {rows_text(MOST_DRAWN)} of {inputs.n_rows:,}, drawn by chance and "
-            "always the same."
+            f"Figures show {rows_text(MOST_DRAWN)} of {inputs.n_rows:,}, drawn by chance, always "
+            "the same ones."
         )
-    kinds = "prediction intervals"
-    if rows.confidence_interval is not None:
-        kinds = "prediction and confidence intervals"
-    caption = f"Predictions with their {level} {kinds}, sorted"
+    caption = f"Predictions with their {level_text(inputs.level)} {kinds}, sorted"
     caption += " and with observed values." if inputs.y is not None else "."
-    caption += _cut_off(rows) + " Drag sideways to brush rows."
-    yield Figure("predictions", caption, figures.sorted_predictions(rows), ROWS)
+    if np.isinf(rows.width).any():
+        caption += " A prediction interval without a bound ends at the edge of the figure."
+    yield Figure("predictions", caption + BRUSH, figures.sorted_predictions(rows), ROWS)
     if rows.features:
         n = len(rows.features)
-        which = "the feature" if n == 1 else f"the {n} features"
         caption = (
-            f"The same by {which} that predictions or the widths of prediction intervals go with "
-            "most. A row without a value has no mark there; categories are strips. Drag sideways "
-            "to brush rows; brushes in several panels leave the rows that are in all of them."
+            f"The same by {'the feature' if n == 1 else f'the {n} features'} most related to the "
+            "predictions or to the widths of prediction intervals. A row without a value has no "
+            f"mark there. Categories are strips.{BRUSH} Brushes in several panels leave the rows "
+            "that are in all of them."
         )
         yield Figure("by-feature", caption, figures.predictions_by_feature(rows), ROWS)
-
-
-def _cut_off(rows: Rows) -> str:
-    if np.isinf(rows.width).any():
-        return " A prediction interval without a bound ends at the edge of the figure."
-    return ""
 
 
 def _split(rows: Rows) -> Iterator[Part]:
     import pandas as pd
 
-    shares = mean_shares(rows)
-    if len(shares) < 2:
-        yield source_words(rows)
+    if len(rows.mean_shares) < 2:
+        yield words.source_words(rows)
     else:
-        frame = pd.DataFrame(
-            {
-                "source": [SOURCES[source] for source in shares],
-                "share": list(shares.values()),
-                "tenth": [float(np.nanquantile(rows.shares[s], 0.1)) for s in shares],
-                "nine_tenths": [float(np.nanquantile(rows.shares[s], 0.9)) for s in shares],
-                "meaning": [MEANINGS[source] for source in shares],
-            }
-        )
+        lines = [
+            (
+                SOURCES[source].name,
+                share,
+                *np.nanquantile(rows.shares[source], [0.1, 0.9]),
+                SOURCES[source].meaning,
+            )
+            for source, share in rows.mean_shares.items()
+        ]
         columns = [
             Column("source"),
             Column("share", "mean share", ".1%"),
-            Column("tenth", "a tenth of rows is below", ".1%"),
-            Column("nine_tenths", "a tenth is above", ".1%"),
+            Column("tenth", "10 % of rows are below", ".1%"),
+            Column("nine_tenths", "10 % are above", ".1%"),
             Column("meaning", "what it is"),
         ]
+        frame = pd.DataFrame(lines, columns=[column.name for column in columns])
         caption = "Shares of the variance of a new observation, over all rows."
         yield Table("split", caption, frame, columns)
-        caption = "The same for each row. Drag sideways to brush rows."
-        yield Figure("split", caption, figures.split(rows), ROWS)
+        yield Figure("split", f"The same for each row.{BRUSH}", figures.split(rows), ROWS)
     if rows.inputs.advice:
         yield rows.inputs.advice
     if rows.inputs.levers is not None:
-        yield _levers(rows)
+        yield _levers(rows, rows.inputs.levers.copy())
 
 
-def _levers(rows: Rows) -> Table:
+def _levers(rows: Rows, frame: "pd.DataFrame") -> Table:
     """A table of `Lever`s: factors of widths with their standard errors."""
-    assert rows.inputs.levers is not None  # noqa: S101
-    frame = rows.inputs.levers.copy()
     columns = [Column("change", "with")]
-    for kind in ("confidence", "prediction"):
-        name, error = f"{kind}_width", f"{kind}_width_se"
+    for kind in KINDS:
+        error = f"{kind}_width_se"
         frame[error] = frame[error].where(frame[error] > 0)  # what is exact has none
-        columns.append(
-            Column(name, f"{kind} intervals' width, as a share of today's", ".0%", error)
-        )
+        heading = f"{kind} intervals' width, as a share of today's"
+        columns.append(Column(f"{kind}_width", heading, ".0%", error))
     caption = (
-        "What each change would do to the widths, on average over rows. Standard errors are those "
-        "of how fast variances fall as rows are added; what has none follows from the method's "
+        "What each change would do to the widths, on average over rows. Standard errors come from "
+        "how fast variances fall as rows are added. A number without one follows from the method's "
         "formula."
     )
     calibrated = [kind for kind in KINDS if rows.inputs.prediction.is_calibrated(kind)]
@@ -234,43 +182,38 @@ def _levers(rows: Rows) -> Table:
 
 
 def _riskiest(rows: Rows) -> Iterator[Part]:
-    inputs = rows.inputs
-    listed = rows.riskiest[:MOST_LISTED]
-    order = "novel rows first" if inputs.prediction.novelty is not None else ""
-    order = f"{order}, then the widest prediction interval first".removeprefix(", then ")
+    order, which = "the widest prediction interval first", "All rows"
+    if rows.inputs.prediction.novelty is not None:
+        order = f"novel rows first, then {order}"
     if not rows.all_are_drawn:
-        caption = f"The {len(listed)} riskiest of all {rows_text(inputs.n_rows)}: {order}."
+        listed, which = rows.riskiest[:MOST_LISTED], "The rows in the figures"
+        caption = f"The {len(listed)} riskiest of all {rows_text(rows.inputs.n_rows)}: {order}."
         yield rows.table("riskiest", caption, listed)
-    drawn = np.isin(rows.riskiest, rows.drawn)
-    which = "All rows" if rows.all_are_drawn else "The rows in the figures"
     caption = (
-        f"{which}: {order}. Row 1 is the first row of data. Brushing a figure above leaves the "
-        "brushed rows."
+        f"{which}: {order}. Row 1 is the first row of data. If you brush a figure above, only the "
+        "brushed rows stay."
     )
-    yield rows.table(ROWS, caption, rows.riskiest[drawn])
+    yield rows.table(ROWS, caption, rows.riskiest[np.isin(rows.riskiest, rows.drawn)])
 
 
 def _novelty(rows: Rows) -> Iterator[Part]:
     inputs = rows.inputs
     novelty = inputs.prediction.novelty
     if novelty is None:
-        yield novelty_words(rows)
+        yield words.novelty_words(rows)
         return
-    yield (
-        "A model answers for any row, also for one unlike all that it has learned from; there its "
-        "intervals are guesses. The p-value of a row says how many rows like the training data "
-        "would be as far from it, or farther: a small one means that the row is novel."
-    )
+    yield ABOUT_NOVELTY
     unseen = ~inputs.has_status(TRAINED)
-    looked_at = unseen if unseen.any() else np.ones(inputs.n_rows, bool)
-    which = "rows that the model was not trained on" if unseen.any() else "rows"
+    some_are_unseen = bool(unseen.any())
+    p_values = novelty[unseen] if some_are_unseen else novelty
+    which = "rows that the model was not trained on" if some_are_unseen else "rows"
     caption = (
-        f"P-values of the {int(looked_at.sum()):,} {which}. Rows like the training data fall "
-        "evenly into all bars, as the dashed line shows; many in the first bar are rows unlike it."
+        f"P-values of the {len(p_values):,} {which}. Rows like the training data fall evenly into "
+        "all bars, as the dashed line shows. If the first bar is high, many rows are unlike it."
     )
-    if not unseen.any():
+    if not some_are_unseen:
         caption += " The model was trained on all of these, so they look more alike than new ones."
-    yield Figure("novelty", caption, figures.novelty_histogram(novelty[looked_at]))
+    yield Figure("novelty", caption, figures.novelty_histogram(p_values))
     novel = rows.riskiest[inputs.novel[rows.riskiest]]
     if len(novel):
         order = novel[np.argsort(novelty[novel], kind="stable")][:MOST_LISTED]
@@ -278,7 +221,3 @@ def _novelty(rows: Rows) -> Iterator[Part]:
         if len(novel) > len(order):
             caption += f" The first {len(order)} of {len(novel):,}."
         yield rows.table("novel", caption, order)
-
-
-def _settings(settings: Mapping[str, str]) -> dict[str, str]:
-    return {plain(name, 80): plain(value, 2000) for name, value in settings.items()}

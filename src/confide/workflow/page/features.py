@@ -14,10 +14,8 @@ from confide.workflow.page.text import plain
 if TYPE_CHECKING:
     import pandas as pd
 
-# Groups of a feature when its bond with the prediction is measured.
+# Categories with a strip of their own, and ranges of a number; the rest share one.
 MOST_GROUPS = 8
-# Categories with a strip of their own; the rest share one.
-MOST_CATEGORIES = 8
 # Rows that the choice of features looks at.
 MOST_ROWS = 2000
 OTHERS, MISSING = "(others)", "(missing)"
@@ -30,7 +28,7 @@ class Feature:
     Attributes:
         name: as readers see it.
         kind: what its values are.
-        column: floats for numbers, moments in UTC for dates, texts for categories; holes are NaN.
+        column: floats for numbers, moments in UTC for dates, texts for categories; or NaN.
     """
 
     name: str
@@ -38,7 +36,7 @@ class Feature:
     column: "pd.Series[Any]"
 
     def texts(self) -> list[str | None]:
-        """For each row what its value is called; None for a hole."""
+        """Each row's value as text; None where it is missing."""
         if self.kind == "number":
             return [None if math.isnan(v) else f"{v:.6g}" for v in self.column]
         if self.kind == "date":
@@ -47,6 +45,21 @@ class Feature:
             shape = "%Y-%m-%d" if days else "%Y-%m-%d %H:%M:%S"
             return [None if v != v else v.strftime(shape) for v in self.column]  # noqa: PLR0124
         return [None if isinstance(v, float) else v for v in self.column]
+
+    @property
+    def number_format(self) -> str:
+        """Whole numbers without a point; texts have none."""
+        if self.kind != "number":
+            return ""
+        values = self.column.dropna()
+        return ".0f" if bool(((values % 1 == 0) & (values.abs() < 1e15)).all()) else ".4g"
+
+
+def some(numbers: Int[np.ndarray, " row"], most: int) -> Int[np.ndarray, " some"]:
+    """All of these rows; of too many, `most` drawn by chance, always the same, in order."""
+    if len(numbers) <= most:
+        return numbers
+    return np.sort(np.random.default_rng(0).choice(numbers, most, replace=False))
 
 
 def read_feature(name: object, column: "pd.Series[Any]") -> Feature:
@@ -72,20 +85,18 @@ def read_feature(name: object, column: "pd.Series[Any]") -> Feature:
 def telling_features(
     frame: "pd.DataFrame", *answers: Float64[np.ndarray, " row"], most: int
 ) -> list[Feature]:
-    """The features that go most with the ranks of some answer, the strongest first.
+    """The features most related to the ranks of some answer, the strongest first.
 
     A feature's strength is the share of variance of an answer's ranks that lies between its groups
-    (the adjusted correlation ratio): ranges of a number or a date, categories, and the holes. It
-    sees bonds of any form, and many groups alone do not make a feature strong.
+    (the adjusted correlation ratio): ranges of a number or a date, categories, and missing values.
+    It sees relations of any form, and many groups alone do not make a feature strong.
     """
-    if len(frame) > MOST_ROWS:
-        chosen = np.sort(np.random.default_rng(0).choice(len(frame), MOST_ROWS, replace=False))
-        looked_at = frame.iloc[chosen]
-        answers = tuple(answer[chosen] for answer in answers)
-    else:
-        looked_at = frame
+    from scipy.stats import rankdata
+
+    rows = some(np.arange(len(frame)), MOST_ROWS)
+    ranks = [rankdata(answer[rows]) for answer in answers]
     strengths = [
-        _strength(read_feature(name, looked_at.iloc[:, i]), answers)
+        _strength(read_feature(name, frame.iloc[rows, i]), ranks)
         for i, name in enumerate(frame.columns)
     ]
     order = np.argsort(-np.asarray(strengths, np.float64), kind="stable")[:most]
@@ -95,47 +106,35 @@ def telling_features(
 def strips(feature: Feature) -> tuple[Int[np.ndarray, " row"], list[str]]:
     """For each row the number of its strip, and the strips' names: the frequent categories."""
     counts = feature.column.value_counts()
-    shown = sorted(map(str, counts.index[:MOST_CATEGORIES]))
-    names = [*shown, *([OTHERS] if len(counts) > MOST_CATEGORIES else [])]
+    shown = sorted(map(str, counts.index[:MOST_GROUPS]))
+    names = [*shown, *([OTHERS] if len(counts) > MOST_GROUPS else [])]
     names += [MISSING] if feature.column.isna().any() else []
-    place = {name: i for i, name in enumerate(shown)}
-    others = place.get(OTHERS, names.index(OTHERS) if OTHERS in names else -1)
-    return (
-        np.array(
-            [
-                len(names) - 1 if isinstance(v, float) else place.get(v, others)
-                for v in feature.column
-            ],
-            dtype=np.int64,
-        ),
-        names,
-    )
+    place: dict[Any, int] = {name: i for i, name in enumerate(shown)}
+    others = place.get(OTHERS, len(shown))
+    position = [
+        len(names) - 1 if isinstance(v, float) else place.get(v, others) for v in feature.column
+    ]
+    return np.array(position, dtype=np.int64), names
 
 
-def _strength(feature: Feature, answers: Sequence[Float64[np.ndarray, " row"]]) -> float:
+def _strength(feature: Feature, ranks: Sequence[Float64[np.ndarray, " row"]]) -> float:
+    """The largest share of variance between the feature's groups, of several answers' ranks."""
     groups = _groups(feature)
-    n, n_groups = len(groups), int(groups.max(initial=0)) + 1
-    if n_groups < 2 or n <= n_groups:
-        return -math.inf  # a constant tells nothing
-    return max(_between(groups, answer) for answer in answers)
-
-
-def _between(groups: Int[np.ndarray, " row"], answer: Float64[np.ndarray, " row"]) -> float:
-    from scipy.stats import rankdata
-
-    ranks = rankdata(answer)
-    whole = float(((ranks - ranks.mean()) ** 2).sum())
-    if whole == 0:
-        return 0.0
     counts = np.bincount(groups)
-    means = np.bincount(groups, ranks) / np.maximum(counts, 1)
-    within = float(((ranks - means[groups]) ** 2).sum())
     n, n_groups = len(groups), int((counts > 0).sum())
-    return 1 - (within / (n - n_groups)) / (whole / (n - 1))
+    if len(counts) < 2 or n <= len(counts):
+        return -math.inf  # a constant tells nothing
+    strengths = []
+    for of_rows in ranks:
+        whole = ((of_rows - of_rows.mean()) ** 2).sum()
+        means = np.bincount(groups, of_rows) / np.maximum(counts, 1)
+        within = ((of_rows - means[groups]) ** 2).sum()
+        strengths.append(1 - (within / (n - n_groups)) / (whole / (n - 1)) if whole else 0.0)
+    return float(max(strengths))
 
 
 def _groups(feature: Feature) -> Int[np.ndarray, " row"]:
-    """For each row its group: a category, a value, or a range of values; holes are one group."""
+    """For each row its group: a category, a value, or a range of values; or none."""
     import pandas as pd
 
     if feature.kind == "category":

@@ -1,23 +1,23 @@
 """Accuracy and coverage on rows that a model has not seen, each with its standard error."""
 
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int
+from jaxtyping import Bool
 
 from confide.errors import NoSuchIntervalError
 from confide.metrics import crps_of_normal_mixture, observed_coverage
 from confide.prediction import Prediction
-from confide.uncertainty import Law
 from confide.workflow.accuracy import TOO_FAR, Score, accuracy_scores, mean_score
+from confide.workflow.page.features import some
 from confide.workflow.page.inputs import CALIBRATED, NEW, TRAINED, PageInputs
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Row = Float64[np.ndarray, " row"]
 Rows = Bool[np.ndarray, " row"]
 
 # Levels of the calibration curve: 5 %, 10 %, ..., 95 %.
@@ -35,7 +35,7 @@ ON_TWINS = "calibrated on twins"
 
 
 def unseen_rows(inputs: PageInputs) -> Rows:
-    """Rows that are honest about accuracy: with a target, and not trained on."""
+    """Rows that accuracy can be judged on: with a target, and not trained on."""
     return np.isfinite(inputs.observed) & ~inputs.has_status(TRAINED)
 
 
@@ -53,20 +53,42 @@ def why_not(inputs: PageInputs) -> str | None:
     return None
 
 
+def only_calibrated_on(inputs: PageInputs) -> bool:
+    """Whether accuracy can be judged, and the calibrated intervals cannot."""
+    rows = unseen_rows(inputs)
+    calibrated = inputs.prediction.prediction_law.origin == "held_out"
+    return bool(calibrated and rows.any() and inputs.has_status(CALIBRATED)[rows].all())
+
+
 def accuracy(inputs: PageInputs) -> list[Score]:
     """Scores on unseen rows; needs at least one."""
     rows = unseen_rows(inputs)
-    found = accuracy_scores(inputs.observed[rows], inputs.prediction.mean[rows])
-    crps = _crps(inputs, rows)
-    return found if crps is None else [*found, crps]
+    scores = accuracy_scores(inputs.observed[rows], inputs.prediction.mean[rows])
+    # The CRPS is of the law before calibration, which changes intervals and gives no law.
+    law = (inputs.prediction.uncalibrated or inputs.prediction).prediction_law
+    drawn = some(np.flatnonzero(rows), MOST_CRPS_ROWS)
+    try:
+        mixture = law.take(drawn).normal_mixture()
+    except NoSuchIntervalError:
+        return scores
+    if not (mixture.scales > 0).all():
+        return scores
+    meaning = (
+        "continuous ranked probability score: how far off predictions are, with all their "
+        "prediction intervals, in the target's unit; smaller is better"
+    )
+    if len(drawn) < rows.sum():
+        meaning += f"; of {len(drawn):,} rows drawn by chance"
+    crps = crps_of_normal_mixture(inputs.observed[drawn], *mixture)
+    return [*scores, mean_score("CRPS", crps, meaning)]
 
 
-def coverage_frame(inputs: PageInputs, levels: tuple[float, ...]) -> "pd.DataFrame":
+def coverage_frame(inputs: PageInputs, levels: Sequence[float]) -> "pd.DataFrame":
     """Coverage and mean width of prediction intervals on unseen rows, a row for each level.
 
     The standard error is that of a perfect method's coverage, with independent rows; `lower` and
-    `upper` are Wilson's. Intervals that were calibrated on rows kept back are judged on new rows
-    alone; simulated twins have seen no more rows than the networks. Given the calibration
+    `upper` are Wilson's. Intervals that were calibrated on held-out rows are judged on new rows
+    alone; simulated twins have seen no more rows than the members. Given the calibration
     rows, their true coverage is one draw from a beta law about the level; where their number m is
     known, the squared standard error has that part too, level (1 - level) / (m + 2).
     """
@@ -75,22 +97,16 @@ def coverage_frame(inputs: PageInputs, levels: tuple[float, ...]) -> "pd.DataFra
     prediction, unseen = inputs.prediction, unseen_rows(inputs)
     raw = prediction.uncalibrated
     if raw is None or not prediction.is_calibrated("prediction"):
-        parts = [_coverage(inputs, prediction, unseen, ONLY, levels)]
-    else:
-        kept_back = prediction.prediction_law.origin == "held_out"
-        rows = unseen & inputs.has_status(NEW) if kept_back else unseen
-        name = AFTER_CALIBRATION if kept_back else ON_TWINS
-        parts = [
-            _coverage(inputs, prediction, rows, name, levels),
-            _coverage(inputs, raw, unseen, RAW, levels),
-        ]
+        return _coverage(inputs, prediction, unseen, ONLY, levels)
+    held_out = prediction.prediction_law.origin == "held_out"
+    rows = unseen & inputs.has_status(NEW) if held_out else unseen
+    name = AFTER_CALIBRATION if held_out else ON_TWINS
+    parts = [
+        _coverage(inputs, prediction, rows, name, levels),
+        _coverage(inputs, raw, unseen, RAW, levels),
+    ]
     # One without rows would make objects of the others' numbers, which tables show as text.
-    return pd.concat([each for each in parts if len(each)] or parts, ignore_index=True)
-
-
-def table_levels(inputs: PageInputs) -> tuple[float, ...]:
-    """The usual levels, and that of the page."""
-    return tuple(sorted({*TABLE_LEVELS, inputs.level}))
+    return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
 def verdict(coverage: float, level: float, standard_error: float) -> str:
@@ -101,77 +117,38 @@ def verdict(coverage: float, level: float, standard_error: float) -> str:
     return NARROW if distance < 0 else WIDE
 
 
-def only_calibrated_on(inputs: PageInputs) -> bool:
-    """Whether accuracy can be judged, and the calibrated intervals cannot."""
-    rows = unseen_rows(inputs)
-    calibrated = inputs.prediction.prediction_law.origin == "held_out"
-    return bool(calibrated and rows.any() and inputs.has_status(CALIBRATED)[rows].all())
-
-
 def _coverage(
-    inputs: PageInputs, prediction: Prediction, rows: Rows, name: str, levels: tuple[float, ...]
+    inputs: PageInputs, prediction: Prediction, rows: Rows, name: str, levels: Sequence[float]
 ) -> "pd.DataFrame":
+    """That of one kind of intervals, at those of the levels that they have."""
     import pandas as pd
 
-    columns = ["intervals", "level", "rows", "held", "coverage", "standard_error", "mean_width"]
-    drawn = _some(rows, MOST_JUDGED)
-    bounds = _intervals(prediction.prediction_law.take(drawn), levels)
+    drawn = some(np.flatnonzero(rows), MOST_JUDGED)
+    law, bounds = prediction.prediction_law.take(drawn), {}
+    with warnings.catch_warnings():  # the page says itself where they are infinite
+        warnings.simplefilter("ignore", UserWarning)
+        for level in levels:
+            with suppress(NoSuchIntervalError):  # a method of few levels
+                bounds[level] = law.interval(level)
     if not len(drawn) or not bounds:
-        return pd.DataFrame(columns=[*columns, "lower", "upper"])
+        return pd.DataFrame(columns=["intervals", "level", "verdict"])
     intervals, answered = np.stack(list(bounds.values()), axis=-1), np.array(list(bounds))
-    found = observed_coverage(inputs.observed[drawn], intervals, answered)
-    variance = found.standard_error**2
+    observed = observed_coverage(inputs.observed[drawn], intervals, answered)
+    variance = observed.standard_error**2
     if name == AFTER_CALIBRATION and inputs.n_calibration_rows is not None:
         variance += answered * (1 - answered) / (inputs.n_calibration_rows + 2)
+    error = np.sqrt(variance)
     return pd.DataFrame(
         {
             "intervals": name,
             "level": answered,
             "rows": len(drawn),
-            "held": np.round(found.shares * len(drawn)).astype(int),
-            "coverage": found.shares,
-            "standard_error": np.sqrt(variance),
+            "held": np.round(observed.shares * len(drawn)).astype(int),
+            "coverage": observed.shares,
+            "standard_error": error,
             "mean_width": np.mean(intervals[:, 1] - intervals[:, 0], axis=0),
-            "lower": found.lower,
-            "upper": found.upper,
+            "lower": observed.lower,
+            "upper": observed.upper,
+            "verdict": list(map(verdict, observed.shares, answered, error)),
         }
     )
-
-
-def _intervals(law: Law, levels: tuple[float, ...]) -> dict[float, Float64[np.ndarray, "row 2"]]:
-    """Prediction intervals at those of the levels that the law answers for."""
-    found = {}
-    with warnings.catch_warnings():  # the page says itself where they are infinite
-        warnings.simplefilter("ignore", UserWarning)
-        for level in levels:
-            with suppress(NoSuchIntervalError):  # a method of few levels
-                found[level] = law.interval(level)
-    return found
-
-
-def _some(rows: Rows, most: int) -> Int[np.ndarray, " some"]:
-    """The numbers of the true ones; of many, so many drawn by chance."""
-    numbers = np.flatnonzero(rows)
-    if len(numbers) <= most:
-        return numbers
-    return np.random.default_rng(0).choice(numbers, most, replace=False)
-
-
-def _crps(inputs: PageInputs, rows: Rows) -> Score | None:
-    """That of the law before calibration, which changes intervals and gives no law."""
-    law = (inputs.prediction.uncalibrated or inputs.prediction).prediction_law
-    drawn = _some(rows, MOST_CRPS_ROWS)
-    try:
-        mixture = law.take(drawn).normal_mixture()
-    except NoSuchIntervalError:
-        return None
-    if not (mixture.scales > 0).all():
-        return None
-    scores = crps_of_normal_mixture(inputs.observed[drawn], *mixture)
-    meaning = (
-        "continuous ranked probability score: how far off predictions are, with all their "
-        "prediction intervals, in the target's unit; smaller is better"
-    )
-    if len(drawn) < rows.sum():
-        meaning += f"; of {len(drawn):,} rows drawn by chance"
-    return mean_score("CRPS", scores, meaning)

@@ -1,134 +1,226 @@
 """What the page says in words: what is known, what is not, and why."""
 
-from collections.abc import Hashable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.diagnostics import WORDS as SOURCES
-from confide.diagnostics import largest_words
+from confide.diagnostics import SOURCES, largest_words
 from confide.document import with_error
 from confide.prediction import NOVEL
-from confide.workflow.accuracy import Score, is_no_better_than_mean, is_worse_than_mean
+from confide.workflow.accuracy import TOO_FAR, Score, is_no_better_than_mean, is_worse_than_mean
+from confide.workflow.page import judgement
 from confide.workflow.page.inputs import TRAINED
-from confide.workflow.page.judgement import (
-    AFTER_CALIBRATION,
-    NARROW,
-    ON_TWINS,
-    ONLY,
-    RAW,
-    RIGHT,
-    WIDE,
-    only_calibrated_on,
-    unseen_rows,
-    verdict,
-    why_not,
-)
-from confide.workflow.page.rows import Rows
+from confide.workflow.page.rows import Interval, Rows
 from confide.workflow.page.text import level_text, listed, literal, number, percent, rows_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NOT_SEEN_ON_DATA = (
-    "Whether *confidence* intervals hold the true function cannot be seen on any data, as nobody "
-    "observes that function; "
+    "No data can show whether *confidence* intervals hold the true function, because nobody "
+    "observes that function. "
 )
-# How they stand to it, for confidence intervals that are not calibrated, and those that are.
+# What can be done about it, for confidence intervals that are not calibrated; what was, for others.
 SIMULATED = (
-    "`confide check` simulates it on data like these, and `confide fit --honest` calibrates them "
-    "so."
+    "`confide check` tests them on simulated data, and `confide fit --honest` calibrates them."
 )
 ON_SIMULATED_TWINS = (
-    "here they are calibrated on simulated twins of the training data, where it is known."
+    "Here they are calibrated on simulated twins of the training data, whose true function is "
+    "known."
 )
 ALL_CALIBRATED_ON = (
-    "The prediction intervals are calibrated on every unseen row of this file, so these rows "
-    "cannot judge them: a new row like these lies in its calibrated interval with the promised "
-    "probability, on average over such rows."
+    "The prediction intervals are calibrated on every row of this file that the model was not "
+    "trained on, so these rows cannot judge them. By construction, a calibrated interval holds a "
+    "new row like these as often as promised, on average over such rows."
+)
+WORSE_THAN_MEAN = (
+    "The model is worse than predicting the mean of the target on rows it has not seen: do not use "
+    "it."
+)
+# What to do where prediction intervals are narrower than confidence intervals that are calibrated,
+# and that are not.
+NARROWER_THAN_CALIBRATED = (
+    "There, use the confidence interval for both purposes: it is calibrated row by row on "
+    "simulated twins, and prediction intervals only on average over rows."
+)
+NARROWER_THAN_OWN = (
+    "There, use the wider one, the confidence interval, for both purposes, to be safe: prediction "
+    "intervals are calibrated only on average over rows, and confidence intervals are not "
+    "calibrated."
 )
 # Share of rows whose calibrated prediction interval may be narrower than the confidence interval.
 MOST_NARROWER = 0.05
-# What a verdict means for the reader.
-SAID = {
-    RIGHT: "as promised, within chance",
-    NARROW: "fewer than promised, so they are too narrow",
-    WIDE: "more than promised, so they are wider than needed",
+# How a sentence about coverage begins, in the order of the sentences.
+HELD = {
+    judgement.ONLY: "The {level} prediction intervals",
+    judgement.AFTER_CALIBRATION: "The calibrated {level} prediction intervals",
+    judgement.ON_TWINS: "The {level} prediction intervals, calibrated on simulated twins,",
+    judgement.RAW: "Before calibration they",
 }
 
 
-def summary(rows: Rows, scores: "list[Score]", coverage: "pd.DataFrame") -> str:
+def summary(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> str:
     """The page in words, as a list in Markdown."""
+    warnings = [literal(text, 1000) for text in rows.inputs.warnings]
+    if (narrower := narrower_words(rows)) is not None:
+        warnings.insert(0, narrower)
+    if any(score.name == "R²" and is_worse_than_mean(score) for score in scores):
+        warnings.insert(0, WORSE_THAN_MEAN)
     items = [
         ("What it predicts", _what(rows)),
+        *(("Warning", text) for text in warnings),
         ("How accurate it is", accuracy_words(rows, scores)),
-        ("Whether prediction intervals hold what they promise", coverage_words(rows, coverage)),
-        *_honesty(rows),
+        ("How often prediction intervals are right", _coverage_words(rows, coverage)),
+        ("Calibrated confidence intervals", _widening_words(rows)),
         ("Where the uncertainty comes from", source_words(rows)),
         ("When not to trust it", novelty_words(rows)),
     ]
-    what, *others = (f"- **{head}.** {text}" for head, text in items)
-    warnings = [*_warnings(rows, scores), *(literal(text, 1000) for text in rows.inputs.warnings)]
-    return "\n".join([what, *map(warning_item, warnings), *others])
+    return "\n".join(f"- **{head}.** {text}" for head, text in items if text)
 
 
-def warning_item(text: str) -> str:
-    """A warning, as an item of a list in Markdown."""
-    return f"- **Warning.** {text}"
+def _what(rows: Rows) -> str:
+    inputs, shape, own = rows.inputs, rows.number_format, rows.own_confidence_interval
+    mean = inputs.prediction.mean
+    low, high = (number(float(end), shape) for end in (mean.min(), mean.max()))
+
+    def typical_width(interval: Interval) -> str:
+        return number(float(np.median(np.ptp(interval, axis=1))), shape)
+
+    owner, typically, values = "A", " typically", f"from {low} to {high}"
+    if inputs.n_rows == 1:
+        owner, typically, values = "Its", "", low
+    elif low == high:
+        values = f"{low} in all of them"
+    text = (
+        f"The target *{literal(inputs.target)}*, for {rows_text(inputs.n_rows)}: {values}. {owner} "
+        f"{level_text(inputs.level)} prediction interval, for a new observation, is{typically} "
+        f"{typical_width(rows.prediction_interval)} wide"
+    )
+    if np.isinf(rows.width).any():
+        is_held_out = inputs.prediction.prediction_law.origin == "held_out"
+        few = "rows" if is_held_out else "simulated errors"
+        text += f" (without bound, because it was calibrated on too few {few} for that level)"
+    if rows.confidence_interval is None:
+        return f"{text}. This model has no confidence interval for the true function."
+    typical = typical_width(rows.confidence_interval)
+    text += f", and the confidence interval, for the true function, {typical}"
+    if own is not None:
+        text += f" (calibrated on simulated twins; {typical_width(own)} before that)"
+    return f"{text}."
 
 
-def accuracy_words(rows: Rows, scores: "list[Score]") -> str:
+def accuracy_words(rows: Rows, scores: list[Score]) -> str:
     """How accurate predictions are on unseen rows, or why that cannot be said."""
-    reason = why_not(rows.inputs)
+    inputs, reason = rows.inputs, judgement.why_not(rows.inputs)
     if reason is not None:
         return (
-            f"It cannot be judged here: {reason}. Report on a file of rows with their target that "
-            "the model has not seen."
+            f"It cannot be judged here: {reason}. To judge it, report on a file of rows that the "
+            "model has not seen, with their target."
         )
-    n = int(unseen_rows(rows.inputs).sum())
-    said = {score.name: score for score in scores}
+    score = {score.name: score for score in scores}
+    rmse, mae = (_with_error(score[name]) for name in ("RMSE", "MAE"))
+    unseen = rows_text(int(judgement.unseen_rows(inputs).sum()))
     text = (
-        f"On {rows_text(n)} that the model was not trained on it is typically off by "
-        f"{_with_error(said['RMSE'])} (root mean squared error; mean absolute error "
-        f"{_with_error(said['MAE'])})"
+        f"On {unseen} that the model was not trained on, it is typically off by {rmse} (root mean "
+        f"squared error; the mean absolute error is {mae})."
     )
-    if "R²" in said:
-        text += _explained(said["R²"])
-    return f"{text}. {_trained_on(rows)}".rstrip()
+    if (r_squared := score.get("R²")) is not None:
+        explains = f"It explains {_with_error(r_squared, 100)} % of the target's variance"
+        if is_worse_than_mean(r_squared):
+            text += " It is worse than always predicting the mean."
+        elif not is_no_better_than_mean(r_squared):
+            text += f" {explains}."
+        else:
+            start = f"{explains}, which is" if r_squared.value >= 0 else "It is"
+            text += f" {start} no better than always predicting the mean, within chance."
+    if n := int((inputs.has_status(TRAINED) & np.isfinite(inputs.observed)).sum()):
+        text += f" This leaves out the {rows_text(n)} that it was trained on."
+    return text
 
 
-def coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
+def _coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
     """How often prediction intervals hold observed values, or why that cannot be said."""
     inputs = rows.inputs
-    if why_not(inputs) is not None:
+    if judgement.why_not(inputs) is not None:
         return f"It cannot be judged here, for the same reason. {not_seen_words(rows)}"
-    level = level_text(inputs.level)
-    at_level = coverage[np.isclose(coverage["level"], inputs.level)]
-    said = [
-        _coverage_sentence(name, level, row, _other_levels(coverage, row))
-        for name in (ONLY, AFTER_CALIBRATION, ON_TWINS, RAW)
-        for row in at_level[at_level["intervals"] == name].to_dict(orient="records")
-    ]
-    if only_calibrated_on(inputs):
-        said.insert(0, ALL_CALIBRATED_ON)
-    return " ".join([*said, not_seen_words(rows)])
+    sentences = [ALL_CALIBRATED_ON] if judgement.only_calibrated_on(inputs) else []
+    for name, which in HELD.items():
+        kind = coverage[coverage["intervals"] == name]
+        for row in kind[np.isclose(kind["level"], inputs.level)].itertuples():
+            room = TOO_FAR * row.standard_error
+            digits = 0 if row.standard_error >= 0.02 else 1
+            share, low, high = (
+                f"{100 * value:.{digits}f}"
+                for value in (row.coverage, max(row.level - room, 0), min(row.level + room, 1))
+            )
+            sentences.append(
+                f"{which.format(level=level_text(inputs.level))} held {share} % of the observed "
+                f"values ({row.held:,} of {row.rows:,}); {low} to {high} % would be expected. So "
+                f"they {'were' if name == judgement.RAW else 'are'} {row.verdict}"
+                f"{_other_levels(kind[kind['level'] != row.level], row.verdict)}."
+            )
+    return " ".join([*sentences, not_seen_words(rows)])
+
+
+def _other_levels(others: "pd.DataFrame", verdict: str) -> str:
+    """What is wrong at other levels, if half of them or more have another verdict than this one."""
+    wrong = others[~others["verdict"].isin([judgement.RIGHT, verdict])]
+    if not len(wrong) or 2 * len(wrong) < len(others):
+        return ""
+    parts = []
+    for other, levels in wrong.groupby("verdict", sort=False)["level"]:
+        numbers = [level_text(level).removesuffix(" %") for level in levels]
+        parts.append(f"at {listed(numbers)} % they are {other}")
+    return f", but {' and '.join(parts)}"
 
 
 def not_seen_words(rows: Rows) -> str:
     """What can be known about confidence intervals, and what not."""
-    known = ON_SIMULATED_TWINS if rows.confidence_is_calibrated else SIMULATED
-    return NOT_SEEN_ON_DATA + known
+    return NOT_SEEN_ON_DATA + (ON_SIMULATED_TWINS if rows.confidence_is_calibrated else SIMULATED)
+
+
+def narrower_words(rows: Rows) -> str | None:
+    """What to do where prediction intervals are narrower than confidence intervals, if many are."""
+    confidence = rows.confidence_interval
+    if confidence is None or not rows.inputs.prediction.is_calibrated("prediction"):
+        return None
+    share = float(np.mean(rows.width < np.ptp(confidence, axis=1)))
+    if share <= MOST_NARROWER:
+        return None
+    advice = NARROWER_THAN_CALIBRATED if rows.confidence_is_calibrated else NARROWER_THAN_OWN
+    return (
+        f"In {percent(share)} of rows the calibrated prediction interval is narrower than the "
+        f"confidence interval, and they cannot both be right. {advice}"
+    )
+
+
+def _widening_words(rows: Rows) -> str | None:
+    """What calibration on twins did to the confidence intervals of these rows, if it was done."""
+    errors, widening = rows.inputs.prediction.twin_errors, rows.widening
+    if errors is None or widening is None:
+        return None
+    low, middle, high = (
+        number(float(times), ".2g") for times in np.nanquantile(widening, [0.05, 0.5, 0.95])
+    )
+    text = (
+        f"They are calibrated on {errors.n_simulations} simulated twins of the training data. This "
+        f"made them {middle} times as wide as before in the typical row, and {low} to {high} times "
+        "as wide in nine rows of ten. They cover as often as they say if the twins are like the "
+        "true function."
+    )
+    calibration = rows.inputs.summary
+    return text if calibration is None else f"{text} Verdict: {calibration.advice.lower()}."
 
 
 def source_words(rows: Rows) -> str:
     """The average share of each source, and what would shrink the largest."""
-    shares = mean_shares(rows)
+    shares = rows.mean_shares
     if len(shares) < 2:
         return (
             "This method does not split its uncertainty into sources; a bootstrapped deep ensemble "
             "does."
         )
-    together = listed([f"{percent(share)} {SOURCES[source]}" for source, share in shares.items()])
+    together = listed([f"{percent(share)} {SOURCES[key].name}" for key, share in shares.items()])
     return (
         f"On average over rows, the variance of a new observation is {together}. "
         f"{largest_words(shares)}"
@@ -140,8 +232,8 @@ def novelty_words(rows: Rows) -> str:
     inputs = rows.inputs
     if inputs.prediction.novelty is None:
         return (
-            "Intervals cannot be trusted far from the training data, and how far these rows are "
-            "was not asked for."
+            "Intervals cannot be trusted far from the training data. How far these rows are was "
+            "not asked for."
         )
     unseen = ~inputs.has_status(TRAINED)
     n_rows, n = int(unseen.sum()), int((inputs.novel & unseen).sum())
@@ -149,175 +241,23 @@ def novelty_words(rows: Rows) -> str:
         return "The model was trained on every row, so none of them is new to it."
     seen = " that the model was not trained on" if n_rows < inputs.n_rows else ""
     # With fewer than 99 reference rows, only what is farther out than all of them is called so.
-    about = (
-        f"about {level_text(NOVEL)} of rows like the training data would be called so by chance, "
-        "fewer where the training table is small"
+    chance = (
+        f"By chance, about {level_text(NOVEL)} of rows like the training data are called so too, "
+        "fewer if the training table is small."
     )
     if n == 0:
-        of = f" of the {rows_text(n_rows)}{seen}" if seen else ""
-        return f"No row{of} is unlike the training data (p-value below {NOVEL:g}); {about}."
-    verb = "is" if n == 1 else "are"
+        of = f" of the {n_rows:,}{seen}" if seen else ""
+        return f"No row{of} is unlike the training data (p-value below {NOVEL:g}). {chance}"
     share = "" if n == n_rows else f" ({percent(n / n_rows)})"
     return (
-        f"{n:,} of {rows_text(n_rows)}{seen}{share} {verb} unlike the training data (p-value "
-        f"below {NOVEL:g}); {about}. Neither interval can be trusted for rows unlike all that "
-        "the model has seen."
+        f"{n:,} of {rows_text(n_rows)}{seen}{share} {'is' if n == 1 else 'are'} unlike the "
+        f"training data (p-value below {NOVEL:g}). Do not trust either interval for such rows. "
+        f"{chance}"
     )
 
 
-def mean_shares(rows: Rows) -> dict[str, float]:
-    """The mean over rows of each source's share."""
-    found = {}
-    for source, share in rows.shares.items():
-        there = share[np.isfinite(share)]
-        if len(there):
-            found[source] = float(there.mean())
-    return found
-
-
-def _warnings(rows: Rows, scores: "list[Score]") -> Iterator[str]:
-    """What the page itself warns of."""
-    if any(score.name == "R²" and is_worse_than_mean(score) for score in scores):
-        yield (
-            "The model is worse than predicting the mean of the target on rows it has not seen: do "
-            "not use it."
-        )
-    if (narrower := narrower_words(rows)) is not None:
-        yield narrower
-
-
-def narrower_words(rows: Rows) -> str | None:
-    """What to do where prediction intervals are narrower than confidence intervals, if many are."""
-    narrower = rows.prediction_is_narrower
-    if not rows.inputs.prediction.is_calibrated("prediction") or narrower <= MOST_NARROWER:
-        return None
-    because = (
-        "At these rows take the confidence interval for both: it is calibrated row by row, on "
-        "simulated twins, and prediction intervals only on average over rows"
-        if rows.confidence_is_calibrated
-        else "At these rows take the wider one, the confidence interval, for both, to be safe: "
-        "prediction intervals are calibrated on average over rows only, and confidence intervals "
-        "are not calibrated"
-    )
-    return (
-        f"In {percent(narrower)} of rows the calibrated prediction interval is narrower than the "
-        f"confidence interval, and both cannot be right there. {because}."
-    )
-
-
-def _honesty(rows: Rows) -> Iterator[tuple[str, str]]:
-    if (wider := widening_words(rows)) is not None:
-        yield "How honest confidence intervals are", wider
-
-
-def widening_words(rows: Rows) -> str | None:
-    """What calibration on twins did to the confidence intervals of these rows, if it was done."""
-    simulated, widening = rows.inputs.prediction.twin_errors, rows.widening
-    if simulated is None or widening is None:
-        return None
-    middle = number(float(np.nanmedian(widening)), ".2g")
-    low, high = (number(float(v), ".2g") for v in np.nanquantile(widening, [0.05, 0.95]))
-    summary = rows.inputs.summary
-    advice = "" if summary is None else f" Verdict: {summary.advice.lower()}."
-    return (
-        f"They are calibrated on {simulated.n_simulations} simulated twins of the training data, "
-        f"which makes them {middle} times as wide as before in the typical row, and {low} to "
-        f"{high} times in nine of ten. They are as honest as the twins resemble the true "
-        f"function.{advice}"
-    )
-
-
-def _what(rows: Rows) -> str:
-    inputs, shape = rows.inputs, rows.number_format
-    mean, width = inputs.prediction.mean, float(np.median(rows.width))
-    law = inputs.prediction.prediction_law
-    low, high = (number(float(v), shape) for v in (mean.min(), mean.max()))
-    target, level = literal(inputs.target), level_text(inputs.level)
-    text = f"The target *{target}*, for {rows_text(inputs.n_rows)}: "
-    text += f"{low} in all of them" if low == high else f"from {low} to {high}"
-    if inputs.n_rows == 1:
-        text = text.replace(" in all of them", "")
-    bounds = f"Its {level} prediction interval, for a new observation, is"
-    typically = "" if inputs.n_rows == 1 else " typically"
-    plural = bounds if inputs.n_rows == 1 else bounds.replace("Its", "A")
-    text += f". {plural}{typically} {number(width, shape)} wide"
-    if np.isinf(rows.width).any():
-        few = "rows" if law.origin == "held_out" else "simulated errors"
-        text += f" (without bound, because it was calibrated on too few {few} for that level)"
-    confidence = rows.confidence_interval
-    if confidence is None:
-        return f"{text}; this model has no confidence interval, for the true function."
-    narrow = number(float(np.median(confidence[:, 1] - confidence[:, 0])), shape)
-    text += f", and the confidence interval, for the true function, {narrow}"
-    if (own := rows.own_confidence_interval) is not None:
-        claimed = number(float(np.median(np.diff(own))), shape)
-        text += f" (calibrated on simulated twins; {claimed} before that)"
-    return f"{text}."
-
-
-def _trained_on(rows: Rows) -> str:
-    inputs = rows.inputs
-    n = int((inputs.has_status(TRAINED) & np.isfinite(inputs.observed)).sum())
-    if n == 0:
-        return ""
-    was = "was" if n == 1 else "were"
-    return f"The {rows_text(n)} that it was trained on {was} left out of this."
-
-
-def _coverage_sentence(name: str, level: str, row: dict[Hashable, Any], others: str) -> str:
-    which = {
-        ONLY: f"The {level} prediction intervals",
-        AFTER_CALIBRATION: f"The calibrated {level} prediction intervals",
-        ON_TWINS: f"The {level} prediction intervals, calibrated on simulated twins,",
-        RAW: "Before calibration they",
-    }[name]
-    share = with_error(100 * row["coverage"], 100 * row["standard_error"])
-    found = SAID[_verdict(row)] + others
-    if name == RAW:
-        found = found.replace("they are", "they were")
-    return (
-        f"{which} held {int(row['held']):,} of {int(row['rows']):,} observed values, {share} %: "
-        f"{found}."
-    )
-
-
-def _other_levels(coverage: "pd.DataFrame", row: dict[Hashable, Any]) -> str:
-    """What is wrong at other levels, if half of them or more have another verdict than this one."""
-    same = coverage[(coverage["intervals"] == row["intervals"])]
-    others = [each for each in same.to_dict(orient="records") if each["level"] != row["level"]]
-    wrong: dict[str, list[str]] = {}
-    for each in others:
-        if (found := _verdict(each)) not in {RIGHT, _verdict(row)}:
-            wrong.setdefault(found, []).append(level_text(each["level"]).removesuffix(" %"))
-    if not wrong or 2 * sum(map(len, wrong.values())) < len(others):
-        return ""
-    said = [f"at {listed(levels)} % they are {found}" for found, levels in wrong.items()]
-    return f", but {' and '.join(said)}"
-
-
-def _verdict(row: dict[Hashable, Any]) -> str:
-    return verdict(row["coverage"], row["level"], row["standard_error"])
-
-
-def _explained(r_squared: Score) -> str:
-    """What R² says; below zero it is no share."""
-    if is_worse_than_mean(r_squared):
-        return ": it is worse than always predicting the mean"
-    text = ""
-    if r_squared.value >= 0:
-        text = f" and explains {_percent_with_error(r_squared)} of the target's variance"
-    if is_no_better_than_mean(r_squared):
-        text += ": it is no better than always predicting the mean, within chance"
-    return text
-
-
-def _with_error(score: "Score") -> str:
+def _with_error(score: Score, times: float = 1) -> str:
+    """So many times the score, with its error if it has one."""
     if np.isnan(score.standard_error):
-        return f"{score.value:.4g}"
-    return with_error(score.value, score.standard_error)
-
-
-def _percent_with_error(score: "Score") -> str:
-    if np.isnan(score.standard_error):
-        return percent(score.value)
-    return f"{with_error(100 * score.value, 100 * score.standard_error)} %"
+        return f"{times * score.value:.4g}"
+    return with_error(times * score.value, times * score.standard_error)
