@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from confide import NoSuchIntervalError
+from confide.calibration import Calibration
 from confide.learners import Learner, Normal
 from confide.methods import bootstrapped_deep_ensemble, deep_ensemble
 from confide.standardise import Standardiser
@@ -203,6 +204,19 @@ def test_default_level_is_95_percent():
     prediction = BY_HAND.bootstrapped()
     for interval in (prediction.confidence_interval, prediction.prediction_interval):
         assert interval().tolist() == interval(0.95).tolist()
+
+
+def test_repr_says_what_there_is():
+    prediction = BY_HAND.bootstrapped()
+    assert repr(prediction) == (
+        "<Prediction: n_rows=1, n_members=3, confidence intervals not calibrated, prediction "
+        "intervals not calibrated>"
+    )
+    calibrated = Calibration(np.array([1.0, 2.0])).calibrated(SINGLE.deep())
+    assert repr(calibrated) == (
+        "<Prediction: n_rows=1, n_members=1, confidence intervals not available, prediction "
+        "intervals calibrated on held-out rows>"
+    )
 
 
 def test_length_is_the_number_of_rows():

@@ -14,7 +14,7 @@ def lazily(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], 
         homes: for each of its modules, the names that come from there.
 
     Returns:
-        A function that finds a name, and keeps it in the package from then on.
+        A function that imports a name when it is first used, and then keeps it in the package.
     """
     home_of = {name: home for home, names in homes.items() for name in names}
 

@@ -1,4 +1,4 @@
-"""Modules and names of version 0.1 that are now called otherwise: the old ones work, and warn."""
+"""Modules and names that were renamed since version 0.1: the old ones work, with a warning."""
 
 import importlib
 import importlib.abc
@@ -27,7 +27,7 @@ class MovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """A module of an old name is made here, all others elsewhere."""
+        """Makes modules of old names; Python finds all others."""
         del path, target
         return importlib.machinery.ModuleSpec(name, self) if name in MOVED else None
 
@@ -51,7 +51,7 @@ def still_found() -> None:
 def renamed(
     package: str, names: Mapping[str, str], find: Callable[[str], Any] | None = None
 ) -> Callable[[str], Any]:
-    """The `__getattr__` of a package that still answers to old names.
+    """The `__getattr__` of a package whose old names still work.
 
     Args:
         package: its name.
@@ -62,7 +62,7 @@ def renamed(
         A function that finds a name, and warns of an old one.
     """
 
-    def found(name: str) -> Any:
+    def get(name: str) -> Any:
         if name in names:
             new = names[name]
             warnings.warn(
@@ -75,4 +75,4 @@ def renamed(
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return find(name)
 
-    return found
+    return get

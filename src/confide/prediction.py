@@ -13,38 +13,47 @@ from confide.checks import checked_level, checked_probability, checked_targets
 from confide.diagnostics import Decay, Explanation, checked_decay, shares
 from confide.errors import NoSuchIntervalError, nearest
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
-from confide.uncertainty import Law, TwinErrors
+from confide.uncertainty import Law, Origin, Row, TwinErrors
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Row = Float64[np.ndarray, " row"]
+Bounds = Float64[np.ndarray, "row 2"]
 Kind = Literal["confidence", "prediction"]
 KINDS: tuple[Kind, ...] = ("confidence", "prediction")
+# The names of their columns begin so, as in statsmodels.
+COLUMNS: dict[Kind, str] = {"confidence": "mean", "prediction": "obs"}
+ORIGINS: dict[Origin | None, str] = {
+    None: "not available",
+    "model": "not calibrated",
+    "held_out": "calibrated on held-out rows",
+    "twins": "calibrated on twins",
+}
 # Of rows like the training data, one in a hundred has a smaller p-value.
 NOVEL = 0.01
 # A normal law's interval at this level reaches one standard deviation to each side.
 ONE_DEVIATION = 0.6826894921370859
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prediction:
-    """What a fitted method says about some rows; every other answer derives from this value.
+    """What a fitted method predicts for some rows; every other answer derives from this value.
 
     Attributes:
         mean: the ensemble's prediction.
         aleatoric_variance: noise of the target itself, or None where the method has no variances.
-        epistemic_variance: variance of `mean` as an estimate of the true function, by the method's
-            own account, or None likewise.
+        epistemic_variance: the method's own variance of `mean` as an estimate of the true
+            function, or None likewise.
         prediction_law: the law of a new observation.
         confidence_law: the law of the true function's value, or None where the method has none.
         classical_variance: part that is due to finite data, or None where it is not estimated.
         optimisation_variance: variance of one member due to random training (undivided), or None
-            where it is not told apart.
+            where the method does not separate it.
         n_members: the number of members.
         without_confidence: why there is no confidence interval, and what to do.
-        novelty: for each row the p-value of its being like the training data, or None where it was
-            not asked for; intervals of rows with a small one cannot be trusted.
+        novelty: for each row a p-value: how probable so unusual a row is among rows like the
+            training data. None where it was not asked for. Do not trust intervals of rows where it
+            is small.
         uncalibrated: the same prediction before its intervals were calibrated, or None where they
             were not.
         twin_errors: how far fits to simulated twins were off at these rows, or None where the
@@ -60,9 +69,9 @@ class Prediction:
     optimisation_variance: Row | None
     n_members: int
     without_confidence: str = (
-        "A confidence interval needs at least two members, and this is a single network: nothing "
-        "tells how far training by chance has moved it. Ask for kind='prediction', or fit with "
-        "`n_members` of 2 or more."
+        "A confidence interval needs at least two members, and this is a single network: it cannot "
+        "show how much random training changes a prediction. Ask for kind='prediction', or fit "
+        "with `n_members` of 2 or more."
     )
     novelty: Row | None = None
     uncalibrated: "Prediction | None" = None
@@ -70,6 +79,15 @@ class Prediction:
 
     def __len__(self) -> int:
         return len(self.mean)
+
+    def __repr__(self) -> str:
+        intervals = (f"{kind} intervals {ORIGINS[self._origin(kind)]}" for kind in KINDS)
+        numbers = f"n_rows={len(self)}, n_members={self.n_members}"
+        return f"<Prediction: {numbers}, {', '.join(intervals)}>"
+
+    def _origin(self, kind: Kind) -> Origin | None:
+        law = self.confidence_law if kind == "confidence" else self.law(kind)
+        return None if law is None else law.origin
 
     @property
     def total_variance(self) -> Row:
@@ -79,9 +97,9 @@ class Prediction:
 
     @property
     def is_novel(self) -> Bool[np.ndarray, " row"] | None:
-        """Whether each row is unlike the training data: its intervals cannot be trusted then.
+        """Whether each row is unlike the training data, so that its intervals cannot be trusted.
 
-        Of rows that are like them, about one in a hundred is flagged nevertheless.
+        About one in a hundred rows that are like the training data is flagged as well.
         """
         return None if self.novelty is None else self.novelty < NOVEL
 
@@ -89,8 +107,8 @@ class Prediction:
     def scale(self) -> Row:
         """What a calibrated prediction interval is a multiple of, for each row.
 
-        The root of the total variance; where the method has no variances, half the width of its
-        own prediction interval, at the highest level of those that it has, or about 68 % if it has
+        The root of the total variance. Where the method has no variances, it is half the width of
+        its own prediction interval, at the highest level that it has, or at about 68 % if it has
         every level.
         """
         if self.aleatoric_variance is not None and self.epistemic_variance is not None:
@@ -100,19 +118,17 @@ class Prediction:
         return upper / 2 - lower / 2  # halved first, so that the largest floats do not overflow
 
     def is_calibrated(self, kind: Kind) -> bool:
-        """Whether the intervals of that kind are calibrated, on rows kept back or on twins."""
-        if kind == "confidence" and self.confidence_law is None:
-            return False
-        return self.law(kind).origin != "model"
+        """Whether the intervals of that kind are calibrated, on held-out rows or on twins."""
+        return self._origin(kind) not in {None, "model"}
 
     @property
     def sources(self) -> dict[str, Row]:
         """The part of each source in the total variance, for each row.
 
-        Random training is what finite data leave of the epistemic variance: for a bootstrapped
-        ensemble `optimisation_variance / n_members`, as in Eq. (2); for a deep ensemble all of it.
-        A method that does not tell the two apart has one share, "epistemic", for both; one that
-        estimates neither has none.
+        The part of random training is the epistemic variance without the part of finite data: for
+        a bootstrapped ensemble `optimisation_variance / n_members`, as in Eq. (2); for a deep
+        ensemble all of it. A method that does not separate the two has one part, "epistemic", for
+        both; one that estimates neither has none.
         """
         aleatoric, epistemic = self._variances
         parts, rest = {"aleatoric": aleatoric}, epistemic
@@ -132,12 +148,15 @@ class Prediction:
     def explain(
         self, confidence_level: float = 0.95, *, decay: Decay | float | None = None
     ) -> Explanation:
-        """Where the uncertainty comes from and what would shrink it: `print` it, or see its frames.
+        """Where the uncertainty comes from and what would reduce it: `print` it, or use its frames.
 
         Args:
             confidence_level: level of the intervals whose widths are forecast.
             decay: how the variances fall as rows are added, `N^-a`: the exponent of the classical
                 variance, or a `Decay` with errors; None for what was measured on simulated truths.
+
+        Returns:
+            The explanation.
 
         Raises:
             NoSuchIntervalError: the method has no variances, or is a single network.
@@ -164,15 +183,15 @@ class Prediction:
             )
         return self.aleatoric_variance, self.epistemic_variance
 
-    def confidence_interval(self, confidence_level: float = 0.95) -> Float64[np.ndarray, "row 2"]:
+    def confidence_interval(self, confidence_level: float = 0.95) -> Bounds:
         """Bounds that hold the true function's value with that confidence, for each row."""
         return self.interval("confidence", confidence_level)
 
-    def prediction_interval(self, confidence_level: float = 0.95) -> Float64[np.ndarray, "row 2"]:
+    def prediction_interval(self, confidence_level: float = 0.95) -> Bounds:
         """Bounds that hold a new observation with that confidence, for each row."""
         return self.interval("prediction", confidence_level)
 
-    def interval(self, kind: Kind, confidence_level: float) -> Float64[np.ndarray, "row 2"]:
+    def interval(self, kind: Kind, confidence_level: float) -> Bounds:
         """The interval of the named kind."""
         return self.law(kind).interval(checked_level(confidence_level))
 
@@ -183,7 +202,7 @@ class Prediction:
         if kind != "confidence":
             raise ValueError(
                 f"`kind` must be 'confidence' (for the true function) or 'prediction' (for a new "
-                f"observation), got {kind!r}. {nearest(kind, ('confidence', 'prediction'))}"
+                f"observation), got {kind!r}. {nearest(kind, KINDS)}"
             )
         if self.confidence_law is None:
             raise NoSuchIntervalError(self.without_confidence)
@@ -220,12 +239,15 @@ class Prediction:
     ) -> ObservedCoverage:
         """The share of observed targets in their prediction intervals, with error bars.
 
-        Confidence intervals cannot be judged so: nobody observes the true function.
+        Confidence intervals cannot be judged this way: nobody observes the true function.
 
         Args:
             y: the targets of these rows, which took no part in the fit.
-            confidence_levels: levels to look at, or None for eleven from 0.1 to 0.99 (for a method
-                of few levels, those).
+            confidence_levels: levels to look at, or None for all levels that the method has, or
+                for eleven from 0.1 to 0.99 if it has every level.
+
+        Returns:
+            Nominal and observed coverage for each level.
         """
         if confidence_levels is None:
             confidence_levels = self.prediction_law.levels or COVERAGE_LEVELS
@@ -243,38 +265,31 @@ class Prediction:
         """A table under statsmodels' column names, then the sources of uncertainty.
 
         `mean_se` and `mean_ci_*` are about the true function, `obs_ci_*` about a new observation.
-        What the method does not estimate has no column. `novelty` is the p-value of a row's being
-        like the training data. Where `mean_ci_*` or `obs_ci_*` are calibrated, the last columns
-        have the method's own interval, if it has one at that level.
+        What the method does not estimate has no column. `novelty` is small where a row is unlike
+        the training data. Where `mean_ci_*` or `obs_ci_*` are calibrated, the last columns have the
+        method's own interval, if it has one at that level.
         """
         import pandas as pd  # here, because importing it takes longer than all of confide
 
         columns = {"mean": self.mean}
         if self.confidence_law is not None and self.epistemic_variance is not None:
             columns["mean_se"] = np.sqrt(self.epistemic_variance)
-        for name, law in (("mean", self.confidence_law), ("obs", self.prediction_law)):
-            if law is not None:
-                lower, upper = law.interval(checked_level(confidence_level)).T
-                columns |= {f"{name}_ci_lower": lower, f"{name}_ci_upper": upper}
+        for kind in KINDS if self.confidence_law is not None else KINDS[1:]:
+            columns |= _ci_columns(kind, self.interval(kind, confidence_level))
         for name in ("aleatoric_variance", "classical_variance", "optimisation_variance"):
             if (variance := getattr(self, name)) is not None:
                 columns[name] = variance
         if self.novelty is not None:
             columns["novelty"] = self.novelty
-        if self.uncalibrated is not None:
-            columns |= self._uncalibrated_columns(confidence_level)
+        for kind in KINDS:
+            if self.uncalibrated is not None and self.is_calibrated(kind):
+                with suppress(NoSuchIntervalError):
+                    own = self.uncalibrated.interval(kind, confidence_level)
+                    columns |= _ci_columns(kind, own, "_uncalibrated")
         return pd.DataFrame(columns)
 
-    def _uncalibrated_columns(self, confidence_level: float) -> dict[str, Row]:
-        """The method's own intervals, of the kinds that were calibrated, if it has that level."""
-        assert self.uncalibrated is not None  # noqa: S101
-        columns = {}
-        kinds: tuple[tuple[str, Kind], ...] = (("mean", "confidence"), ("obs", "prediction"))
-        for name, kind in kinds:
-            if not self.is_calibrated(kind):
-                continue
-            with suppress(NoSuchIntervalError):
-                lower, upper = self.uncalibrated.interval(kind, confidence_level).T
-                columns[f"{name}_ci_lower_uncalibrated"] = lower
-                columns[f"{name}_ci_upper_uncalibrated"] = upper
-        return columns
+
+def _ci_columns(kind: Kind, bounds: Bounds, ending: str = "") -> dict[str, Row]:
+    lower, upper = bounds.T
+    name = COLUMNS[kind]
+    return {f"{name}_ci_lower{ending}": lower, f"{name}_ci_upper{ending}": upper}

@@ -38,29 +38,34 @@ def progress_bar(description: str, total: int, *, shown: bool) -> Iterator[Progr
 
 def _plain_lines(say: Callable[[str], None], description: str, total: int) -> Progress:
     """A line for every quarter of the work, for logs and pipes."""
-    done, lock = 0, threading.Lock()
 
-    def advance(more: int) -> None:
-        nonlocal done
-        with lock:
-            before, done = done, done + more
-            if 4 * done // total > 4 * before // total:
-                say(f"{description}: {100 * done // total} %")
+    def report(before: int, done: int) -> None:
+        if 4 * done // total > 4 * before // total:
+            say(f"{description}: {100 * done // total} %")
 
-    return advance
+    return _counting(report)
 
 
-def rescaled(progress: Progress | None, total: int, told: int) -> Progress | None:
-    """Tells of `told` in all while it hears of `total` in all."""
-    if progress is None or total == told:
+def rescaled(progress: Progress | None, total: int, announced: int) -> Progress | None:
+    """Tells `progress` of `announced` units of work in all, while `total` units are done."""
+    if progress is None or total == announced:
         return progress
+
+    def report(before: int, done: int) -> None:
+        progress(announced * done // total - announced * before // total)
+
+    return _counting(report)
+
+
+def _counting(report: Callable[[int, int], None]) -> Progress:
+    """Adds up the work done, and reports it before and after each piece; threads take turns."""
     done, lock = 0, threading.Lock()
 
     def advance(more: int) -> None:
         nonlocal done
         with lock:
             before, done = done, done + more
-            progress(told * done // total - told * before // total)
+            report(before, done)
 
     return advance
 

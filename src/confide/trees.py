@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Table = Float[np.ndarray, "row feature"]
 Row = Float64[np.ndarray, " row"]
 # Trees x rows that are held at once.
-_CELLS_PER_BLOCK = 4_000_000
+CELLS_PER_BLOCK = 4_000_000
 # The arrays with an entry for each node.
 _TYPES = dict.fromkeys(("feature", "left", "right"), np.int32) | dict.fromkeys(
     ("threshold", "value"), np.float64
@@ -74,11 +74,11 @@ class Trees:
             constant=constant,
         )
 
-    def __call__(self, X: Table) -> Row:
+    def __call__(self, X: Table, cells_per_block: int = CELLS_PER_BLOCK) -> Row:
         """The sum at each row."""
         with np.errstate(over="ignore"):  # what is too large is to the right of every threshold
             X = np.ascontiguousarray(X, np.float32)  # as scikit-learn compares
-        size = max(1, _CELLS_PER_BLOCK // len(self.roots))
+        size = max(1, cells_per_block // len(self.roots))
         blocks = [self._sum(X[start : start + size]) for start in range(0, len(X), size)]
         return np.concatenate(blocks) if blocks else np.empty(0)
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -98,7 +99,7 @@ def on_linear_data(method, seed=0, n_simulations=100, **how):
         fitted,
         X,
         y,
-        truth=LinearTruth(),
+        twin=LinearTruth(),
         n_simulations=n_simulations,
         **how,
     )
@@ -242,13 +243,15 @@ def test_higher_levels_contain_lower_ones(data, honest):
         assert np.all(np.diff(upper, axis=0) >= 0)
 
 
-def test_rows_are_calibrated_one_by_one_seen_or_not(honest, monkeypatch):
+def test_rows_are_calibrated_one_by_one_seen_or_not(honest, bootstrapped):
     X = np.random.default_rng(3).normal(size=(7, 3))
     together = honest.get_prediction(X).confidence_interval(0.8)
     alone = np.concatenate([honest.get_prediction(x[None]).confidence_interval(0.8) for x in X])
     assert together == pytest.approx(alone, rel=1e-4)  # the networks answer in float32
-    monkeypatch.setattr("confide.calibration.twins.ANSWERS_PER_BLOCK", 30)
-    assert honest.get_prediction(X).confidence_interval(0.8) == pytest.approx(together, rel=1e-4)
+    in_blocks = honest.confidence_calibration_.calibrated(
+        honest.method, bootstrapped.get_prediction(X), X, answers_per_block=30
+    )
+    assert in_blocks.confidence_interval(0.8) == pytest.approx(together, rel=1e-4)
 
 
 def test_predicting_changes_nothing_in_the_calibration(data, honest):
@@ -344,12 +347,12 @@ def test_fitting_again_drops_the_calibration(data, honest):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda said, _: said.pop("summary"), "lacks parts"),
-        (lambda said, _: said.update(shift=7), "a shift of 7"),
-        (lambda said, _: said.update(floor=0), "a floor of 0"),
+        (lambda payload, _: payload.pop("summary"), "lacks parts"),
+        (lambda payload, _: payload.update(shift=7), "a shift of 7"),
+        (lambda payload, _: payload.update(floor=0), "a floor of 0"),
         (lambda _, arrays: arrays.update({"truths.0.noise": np.array([1.0, 0])}), "in order"),
         (lambda _, arrays: arrays.update({"fits.x_mean": np.array(1.0)}), "are missing"),
-        (lambda said, _: said["truths"][0].update(function="eval"), "no function 'eval'"),
+        (lambda payload, _: payload["truths"][0].update(function="eval"), "no function 'eval'"),
         (
             lambda _, arrays: arrays.update(confidence_scores=arrays["confidence_scores"][::-1]),
             "in order",
@@ -368,10 +371,42 @@ def test_fitting_again_drops_the_calibration(data, honest):
     ],
 )
 def test_what_a_file_says_is_checked(honest, change, message):
-    said, arrays = honest.confidence_calibration_.to_file(honest.method)
-    change(said, arrays)
+    payload, arrays = honest.confidence_calibration_.to_file(honest.method)
+    change(payload, arrays)
     with pytest.raises(ValueError, match=message):
-        ConfidenceCalibration.from_file(said, arrays, honest.method, honest.fitted_, 3)
+        ConfidenceCalibration.from_file(payload, arrays, honest.method, honest.fitted_, 3)
+
+
+def test_files_with_old_names_are_read(honest):
+    calibration = honest.confidence_calibration_
+    payload, arrays = calibration.to_file(honest.method)
+    old = {"forest": "random_forest", "boosting": "gradient_boosting"}
+    payload["account"] = payload.pop("summary")
+    account = payload["account"]
+    for entry in (*payload["truths"], *account["candidates"], *account["resemblances"]):
+        entry["kind"] = old.get(entry["kind"], entry["kind"])
+    again = ConfidenceCalibration.from_file(payload, arrays, honest.method, honest.fitted_, 3)
+    assert again.summary == calibration.summary
+    assert [twin.kind for twin in again.truths] == [twin.kind for twin in calibration.truths]
+
+
+def test_old_names_of_the_argument_and_its_values_warn(data, bootstrapped):
+    model, calibrated = copy.copy(bootstrapped), []
+    for how, message in (
+        ({"twin": "forest"}, None),
+        ({"truth": "forest"}, "`truth` is now `twin`"),
+        ({"truth": "random_forest"}, "`truth` is now `twin`"),
+        ({"twin": "random_forest"}, "'random_forest' is now 'forest'"),
+    ):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always", DeprecationWarning)
+            model.calibrate_confidence(*data, n_simulations=10, **how)
+        old = [warning for warning in heard if warning.category is DeprecationWarning]
+        assert all(warning.filename == __file__ for warning in old)
+        assert bool(old) == (message is not None)
+        assert message is None or message in str(old[0].message)
+        calibrated.append(model.get_prediction(data[0]).confidence_interval(0.8).tolist())
+    assert all(interval == calibrated[0] for interval in calibrated)
 
 
 # What it tells of itself.
@@ -388,8 +423,8 @@ def test_the_account_says_what_was_chosen_and_what_changed(data, honest):
     assert account.factor_error == pytest.approx(np.median(prediction.twin_errors.factor_error))
     assert account.n_rows == 64
     assert {each.kind for each in account.candidates} == {
-        "random_forest",
-        "gradient_boosting",
+        "forest",
+        "boosting",
         "smooth",
     }
     assert sum(each.n_simulations for each in account.resemblances) == 10
@@ -406,7 +441,7 @@ def test_the_account_says_what_was_chosen_and_what_changed(data, honest):
 def test_simulations_are_shared_among_the_twins_the_best_first(data, bootstrapped, monkeypatch):
     import confide.calibration.twins as module
 
-    twins, candidates = module.fitted_twins(*data, 0, ["smooth", "random_forest"])
+    twins, candidates = module.fitted_twins(*data, 0, ["smooth", "forest"])
     while len(twins) < 3:
         twins.append(twins[0])
     monkeypatch.setattr(module, "fitted_twins", lambda *_, **__: (twins, candidates))
@@ -430,7 +465,7 @@ def test_data_are_simulated_from_each_twin_in_turn(data, bootstrapped, monkeypat
 
 def test_each_simulation_is_held_against_its_own_twin(data, bootstrapped):
     model = copy.copy(bootstrapped).calibrate_confidence(
-        *data, truth=LinearTruth(), n_simulations=10
+        *data, twin=LinearTruth(), n_simulations=10
     )
     calibration = model.confidence_calibration_
     two = replace(calibration, truths=[LinearTruth(), Higher()])
@@ -454,7 +489,7 @@ def test_a_calibrated_model_can_be_pickled_and_copied(data, honest):
 def test_a_user_hears_the_warnings(data, bootstrapped):
     stiff = copy.copy(bootstrapped)
     with pytest.warns(CalibrationWarning, match="does not resemble the data"):
-        stiff.calibrate_confidence(*data, truth=LinearTruthWithMuchNoise(), n_simulations=10)
+        stiff.calibrate_confidence(*data, twin=LinearTruthWithMuchNoise(), n_simulations=10)
 
 
 class LinearTruthWithMuchNoise(LinearTruth):
@@ -469,10 +504,10 @@ def test_other_rows_than_those_of_the_fit_are_noticed(data, bootstrapped):
             copy.copy(bootstrapped).calibrate_confidence(*rows, n_simulations=10)
 
 
-def test_the_shape_is_learnt_at_some_rows_of_a_long_table(data, bootstrapped, honest, monkeypatch):
-    monkeypatch.setattr("confide.calibration.twins.MOST_ROWS", 20)
-    model = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10)
-    calibration = model.confidence_calibration_
+def test_the_shape_is_learnt_at_some_rows_of_a_long_table(data, bootstrapped, honest):
+    calibration = ConfidenceCalibration.on_twins(
+        key_from(0), honest.method, bootstrapped.fitted_, *data, n_simulations=10, most_rows=20
+    )
     assert calibration.summary.n_rows == 20
     assert len(calibration.confidence_scores) == len(calibration.prediction_scores) == 200
     # Residuals are of the same rows as the targets: at others they would be several times as large.
@@ -494,8 +529,8 @@ def test_an_unfitted_model_cannot_be_calibrated(data):
     [
         ({"n_simulations": 9}, r"`n_simulations` must be at least 10, got 9.*Pass 20"),
         ({"n_simulations": 20.5}, r"`n_simulations` must be"),
-        ({"truth": "random_forrest"}, r"`truth` must be one of .*Did you mean 'random_forest'"),
-        ({"truth": 3}, r"`truth` must be one of"),
+        ({"twin": "forrest"}, r"`twin` must be one of .*Did you mean 'forest'"),
+        ({"twin": 3}, r"`twin` must be one of"),
         ({"shift": 1.5}, r"`shift` must lie in \[0, 1\], got 1.5"),
         ({"shift": "half"}, r"`shift` must lie in \[0, 1\], got 'half'"),
     ],
@@ -529,7 +564,7 @@ def test_a_truth_that_simulates_nothing_is_refused(data, bootstrapped, values):
             return np.zeros(len(X))
 
     with pytest.raises(TwinError, match="Broken must simulate 64 finite targets that differ"):
-        copy.copy(bootstrapped).calibrate_confidence(*data, truth=Broken())
+        copy.copy(bootstrapped).calibrate_confidence(*data, twin=Broken())
 
 
 def test_methods_without_a_confidence_interval_say_so(data, small):
@@ -544,7 +579,7 @@ def test_methods_without_a_confidence_interval_say_so(data, small):
 
 def test_a_truth_of_ones_own_calibrates_but_cannot_be_saved(data, bootstrapped, tmp_path):
     model = copy.copy(bootstrapped)
-    model.calibrate_confidence(*data, truth=LinearTruth(), n_simulations=10)
+    model.calibrate_confidence(*data, twin=LinearTruth(), n_simulations=10)
     assert [e.kind for e in model.confidence_calibration_.summary.resemblances] == ["LinearTruth"]
     with pytest.raises(TwinError, match="LinearTruth, cannot be saved"):
         model.save(tmp_path / "model.confide")

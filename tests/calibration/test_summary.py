@@ -59,7 +59,7 @@ def test_an_account_in_words():
     warning = (
         "Warning: At 20 % of the rows the networks miss the twins' true function in the same way "
         "each time, by more than chance scatters them and more than the method allows for. A "
-        "confidence interval that is right there must be wide, and more members do not narrow it; "
+        "confidence interval that is right there must be wide. More members do not narrow it; "
         "longer training, other networks or more rows may."
     )
     assert str(account(biased=0.2)) == (
@@ -111,11 +111,11 @@ def test_a_verdict_tells_what_it_rests_on(ratio, p_value, size, chance):
 def test_one_twin_unlike_the_data_is_enough_for_a_verdict_against():
     alike = account()
     both = replace(
-        alike, resemblances=(*alike.resemblances, Resemblance("random_forest", 20, 3, 0.5, 0.0))
+        alike, resemblances=(*alike.resemblances, Resemblance("forest", 20, 3, 0.5, 0.0))
     )
     assert both.advice == AVOID
     assert both.verdict.count("On the twin") == 2
-    assert "'random forest'" in both.verdict
+    assert "'forest'" in both.verdict
 
 
 def test_without_twins_nothing_speaks_for_them():

@@ -249,7 +249,7 @@ def test_each_variant_is_calibrated_on_what_it_says(short_sine, computed, monkey
     monkeypatch.setattr(kind, "calibrate_confidence", calibrate_confidence)
     variants = ["random_forest", ORACLE, "shifted", RAW]
     frame = nested({**QUICK, "variants": variants, "simulations": [0, 1]}, None)
-    assert [how["truth"] for how in asked] == ["random_forest", short_sine.truth, AUTO]
+    assert [how["twin"] for how in asked] == ["forest", short_sine.truth, AUTO]
     assert [how["shift"] for how in asked] == [0, 0, 0.5]
     assert all(how["n_simulations"] == 10 for how in asked)
     first = frame.groupby("variant")["twins"].first()

@@ -81,7 +81,7 @@ def numbers(case: str) -> dict[str, np.ndarray]:
         return {"epochs": np.array([model.max_epochs_]), **answers(model.get_prediction(new))}
     if case == "twins":
         model = confide.BootstrappedDeepEnsembleRegressor(**FEW).fit(X, y)
-        model.calibrate_confidence(X, y, truth="random_forest", n_simulations=10)
+        model.calibrate_confidence(X, y, twin="forest", n_simulations=10)
         return answers(model.get_prediction(new))
     name, parameters = CASES[case]
     return answers(getattr(confide, name)(**FEW, **parameters).fit(X, y).get_prediction(new))

@@ -30,7 +30,7 @@ def model(alien, data):
     """Fitted, and calibrated both ways on rows of its own."""
     X, y = data
     fitted = alien.make().fit(X, y)
-    fitted.calibrate_confidence(X, y, truth="smooth", n_simulations=10)
+    fitted.calibrate_confidence(X, y, twin="smooth", n_simulations=10)
     fitted.calibrate(X[::2] + 0.01, y[::2])
     return fitted
 

@@ -599,7 +599,7 @@ def test_a_model_is_calibrated_both_ways_saved_and_loaded(name, data, tmp_path):
     X, y = data
     model = BootstrappedEnsembleRegressor(name, n_members=2, max_epochs=10, random_state=3)
     model.fit(X[:44], y[:44]).calibrate(X[44:], y[44:])
-    model.calibrate_confidence(X[:44], y[:44], truth="random_forest", n_simulations=10)
+    model.calibrate_confidence(X[:44], y[:44], twin="forest", n_simulations=10)
     model.save(tmp_path / "model")
     again = confide.load(tmp_path / "model")
     for kind in ("confidence", "prediction"):

@@ -25,11 +25,11 @@ from confide.metrics import (
     interval_score,
     log_score,
     mean_width,
+    observed,
     picf,
     pinball_loss,
     pointwise_bias,
     pointwise_mean_width,
-    scores,
     stretched_to_mean_width,
     unbiased_brier_score,
 )
@@ -321,7 +321,7 @@ def test_bias_of_predictions_that_never_vary_is_infinitely_many_deviations():
 
 
 def test_bias_needs_two_simulations():
-    with pytest.raises(ValueError, match=r"At least two simulations .* got 1\. Pass predictions"):
+    with pytest.raises(ValueError, match=r"At least two simulations .* got 1\. Pass an array of"):
         pointwise_bias(np.zeros(2), np.zeros((1, 2)))
 
 
@@ -381,7 +381,7 @@ def test_crps_of_many_rows_is_that_of_each(monkeypatch):
     law = TPlusNormalLaw(np.zeros(5), np.ones(5), np.arange(1.0, 6.0), 4)
     mixture = law.normal_mixture()
     whole = crps_of_normal_mixture(TARGETS, *mixture)
-    monkeypatch.setattr(scores, "_PAIRS_PER_BLOCK", 2 * mixture.weights.size**2)  # two rows
+    monkeypatch.setattr(observed, "_PAIRS_PER_BLOCK", 2 * mixture.weights.size**2)  # two rows
     assert crps_of_normal_mixture(TARGETS, *mixture) == pytest.approx(whole, rel=1e-13)
 
 

@@ -6,10 +6,17 @@ from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 
 from confide.errors import TwinError
 from confide.randomness import key_from
-from confide.simulate import FittedTwin, GradientBoostingTruth, Residuals, fitted_twins
-from confide.simulate.candidates import CANDIDATES, MOST_LANDMARKS, smooth
-from confide.simulate.choice import judged, n_steps
-from confide.simulate.functions import Kernels, Trees
+from confide.simulate import (
+    CANDIDATES,
+    FittedTwin,
+    GradientBoostingTruth,
+    Residuals,
+    fitted_twins,
+    n_steps,
+)
+from confide.simulate.smooth import MOST_LANDMARKS, Kernels, smooth, spanned
+from confide.simulate.twin_choice import judged
+from confide.trees import Trees
 
 
 def step(X):
@@ -55,15 +62,12 @@ def test_boosted_trees_as_arrays_are_the_boosted_trees():
     assert trees(X) == pytest.approx(boosted.predict(X), rel=1e-12)
 
 
-@pytest.mark.parametrize("function", ["forest", "kernels"])
-def test_blocks_of_rows_change_nothing(function, monkeypatch):
+@pytest.mark.parametrize("kind", ["forest", "smooth"])
+def test_blocks_of_rows_change_nothing(kind):
     X, y = sample(wave)
-    kind = {"forest": "random_forest", "kernels": "smooth"}[function]
     fitted = CANDIDATES[kind](X, y, 0)(X, y)
-    whole = fitted(X)
-    monkeypatch.setattr("confide.simulate.functions._CELLS_PER_BLOCK", 1000)
     # Weights of kernels are large and cancel; sums of blocks are rounded otherwise.
-    assert fitted(X) == pytest.approx(whole, rel=1e-9)
+    assert fitted(X, cells_per_block=1000) == pytest.approx(fitted(X), rel=1e-9)
     assert fitted(X[:0]).shape == (0,)
 
 
@@ -94,7 +98,7 @@ def test_a_function_is_the_same_from_a_file(kind):
 )
 def test_trees_of_a_file_are_checked(name, change, message):
     X, y = sample(step)
-    arrays = CANDIDATES["random_forest"](X, y, 0)(X, y).to_arrays()
+    arrays = CANDIDATES["forest"](X, y, 0)(X, y).to_arrays()
     arrays[name] = change(arrays[name])
     with pytest.raises(ValueError, match=message):
         Trees.from_arrays(arrays, 3)
@@ -121,16 +125,12 @@ def test_the_smooth_function_is_kernel_ridge_regression():
     assert residuals == pytest.approx(ridge * weights, abs=1e-3 * np.abs(residuals).max())
 
 
-def test_length_and_ridge_have_the_least_leave_one_out_error(monkeypatch):
+def test_length_and_ridge_have_the_least_leave_one_out_error():
     X, y = sample(wave, n=40, noise=0.5)
 
     def left_out(length, ridge):
         """Rows left out one by one, with the features of all of them."""
-        monkeypatch.setattr("confide.simulate.candidates.LENGTHS", (length,))
-        monkeypatch.setattr("confide.simulate.candidates.RIDGES", np.array([ridge]))
-        from confide.simulate.candidates import _Features
-
-        features = _Features.of(X, length, 0).values
+        _, _, features = spanned(X, length, 0)
         penalty = ridge * np.linalg.eigvalsh(features.T @ features)[-1]
         errors = []
         for i in range(len(y)):
@@ -143,12 +143,8 @@ def test_length_and_ridge_have_the_least_leave_one_out_error(monkeypatch):
 
     lengths, ridges = (0.3, 3.0), (1e-4, 1e-1)
     best = min((left_out(a, b), a, b) for a in lengths for b in ridges)
-    monkeypatch.setattr("confide.simulate.candidates.LENGTHS", lengths)
-    monkeypatch.setattr("confide.simulate.candidates.RIDGES", np.array(ridges))
-    chosen = smooth(X, y, 0)(X, y)
-    monkeypatch.setattr("confide.simulate.candidates.LENGTHS", best[1:2])
-    monkeypatch.setattr("confide.simulate.candidates.RIDGES", np.array(best[2:]))
-    assert chosen(X).tolist() == smooth(X, y, 0)(X, y)(X).tolist()
+    chosen = smooth(X, y, 0, lengths, ridges)(X, y)
+    assert chosen(X).tolist() == smooth(X, y, 0, best[1:2], best[2:])(X, y)(X).tolist()
 
 
 def test_a_long_table_is_spanned_by_some_of_its_rows():
@@ -162,7 +158,7 @@ def test_a_long_table_is_spanned_by_some_of_its_rows():
 # The choice.
 
 
-@pytest.mark.parametrize(("function", "best"), [(step, "gradient_boosting"), (wave, "smooth")])
+@pytest.mark.parametrize(("function", "best"), [(step, "boosting"), (wave, "smooth")])
 def test_rough_data_have_a_rough_twin_and_smooth_data_a_smooth_one(function, best):
     twins, candidates = fitted_twins(*sample(function), 0)
     assert candidates[0].kind == twins[0].kind == best
@@ -190,7 +186,7 @@ def test_candidates_within_one_standard_error_of_the_best_are_kept():
 
 def test_noise_is_that_of_rows_which_were_held_out():
     X, y = sample(step, n=400, noise=0.5)
-    (twin, *_), _ = fitted_twins(X, y, 0, ["random_forest"])
+    (twin, *_), _ = fitted_twins(X, y, 0, ["forest"])
     in_sample = np.sqrt(np.mean((y - twin.mean(X)) ** 2))
     # A forest's own residuals are far too small; held-out ones a little too large.
     assert in_sample < 0.9 * 0.5
@@ -212,17 +208,17 @@ def test_a_twin_does_not_depend_on_units(exponent):
 
 def test_a_twin_sees_columns_and_targets_far_from_zero():
     X, y = (np.round(2**20 * each) / 2**20 for each in sample(step, n=100))
-    _, (near, *_) = fitted_twins(X, y, 0, ["gradient_boosting"])
+    _, (near, *_) = fitted_twins(X, y, 0, ["boosting"])
     # Trees cut in single precision, in which a hundred million and one is a hundred million.
-    _, (far, *_) = fitted_twins(X + 2.0**27, y + 2.0**27, 0, ["gradient_boosting"])
+    _, (far, *_) = fitted_twins(X + 2.0**27, y + 2.0**27, 0, ["boosting"])
     assert far.rmse == pytest.approx(near.rmse, rel=0.05)
     assert far.rmse < 0.5 * y.std()
 
 
 def test_copies_of_rows_do_not_make_a_twin_look_better():
     X, y = sample(step, n=100, noise=0.5)
-    _, (alone, *_) = fitted_twins(X, y, 0, ["random_forest"])
-    _, (copied, *_) = fitted_twins(np.repeat(X, 4, axis=0), np.repeat(y, 4), 0, ["random_forest"])
+    _, (alone, *_) = fitted_twins(X, y, 0, ["forest"])
+    _, (copied, *_) = fitted_twins(np.repeat(X, 4, axis=0), np.repeat(y, 4), 0, ["forest"])
     # Were copies split between folds, held-out rows would be known by heart: a fifth of the error.
     assert copied.rmse > 0.8 * alone.rmse
 
@@ -254,7 +250,7 @@ def test_a_twin_that_cannot_be_fitted_says_which_and_why(monkeypatch):
         raise ValueError("the matrix is singular")
 
     monkeypatch.setitem(CANDIDATES, "smooth", broken)
-    message = r"'smooth' cannot be fitted.*matrix is singular\. Pass another `truth`"
+    message = r"'smooth' cannot be fitted.*matrix is singular\. Pass another `twin`"
     with pytest.raises(TwinError, match=message):
         fitted_twins(*sample(wave, n=30), 0)
 

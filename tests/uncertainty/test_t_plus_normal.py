@@ -6,13 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-from confide.uncertainty import t_plus_normal
-from confide.uncertainty.t_plus_normal import (
-    central_probability,
-    half_width,
-    log_density,
-    normal_mixture,
-)
+from confide.uncertainty import TPlusNormalLaw, t_plus_normal
 
 DEGREES = [1, 2, 4, 9, 49]
 LEVELS = [1e-6, 0.01, 0.5, 0.8, 0.95, 0.9999]
@@ -26,6 +20,22 @@ scales = st.floats(1e-3, 1e3)
 def one(value):
     """A single row."""
     return np.array([value], np.float64)
+
+
+def centred(t_scale, normal_scale, degrees_of_freedom):
+    return TPlusNormalLaw(np.zeros_like(t_scale), t_scale, normal_scale, degrees_of_freedom)
+
+
+def half_width(level, *scales_and_degrees):
+    return centred(*scales_and_degrees).half_width(level)
+
+
+def central_probability(q, *scales_and_degrees):
+    return centred(*scales_and_degrees).central_probability(q)
+
+
+def log_density(q, *scales_and_degrees):
+    return centred(*scales_and_degrees).log_density(q)
 
 
 def probability_by_convolution(q, t_scale, normal_scale, degrees_of_freedom):
@@ -314,13 +324,13 @@ def test_log_density_of_many_rows_is_that_of_each(monkeypatch):
 @pytest.mark.parametrize("degrees", DEGREES)
 def test_normal_mixture_has_the_laws_probabilities(degrees):
     t_scale, normal_scale, q = np.array([0.0, 1.0, 2.0]), np.array([1.0, 1.0, 0.0]), 1.5
-    scales, weights = normal_mixture(t_scale, normal_scale, degrees)
+    _, scales, weights = centred(t_scale, normal_scale, degrees).normal_mixture()
     found = (2 * stats.norm.cdf(q / scales) - 1) @ weights
     expected = central_probability(np.full(3, q), t_scale, normal_scale, degrees)
     assert found == pytest.approx(expected, rel=1e-13)
 
 
 def test_normal_mixture_of_normal_laws_has_one_component():
-    scales, weights = normal_mixture(np.zeros(2), np.array([1.0, 3.0]), 4)
+    _, scales, weights = centred(np.zeros(2), np.array([1.0, 3.0]), 4).normal_mixture()
     assert scales.tolist() == [[1.0], [3.0]]
     assert weights.tolist() == [1.0]

@@ -282,12 +282,12 @@ def on_twins(times=3.0, raw=None, prediction_scale=2.0, biased=False):
 
 CALIBRATION = CalibrationSummary(
     candidates=(
-        Candidate("random_forest", 1.5, 0.0, kept=True),
+        Candidate("forest", 1.5, 0.0, kept=True),
         Candidate("smooth", 1.6, 0.5, kept=True),
         Candidate("gradient_boosting", 2.5, 4.0, kept=False),
     ),
     resemblances=(
-        Resemblance("random_forest", 10, 1.1, 0.05, 0.4),
+        Resemblance("forest", 10, 1.1, 0.05, 0.4),
         Resemblance("smooth", 10, 0.9, 0.05, 0.3),
     ),
     n_rows=300,

@@ -1,40 +1,29 @@
-"""Calibration: how wide intervals should have been, learnt from rows kept back or from twins.
+"""Calibration: how wide intervals should be, learnt from held-out rows or from twins.
 
 `held_out.py` calibrates prediction intervals on rows that were kept from training (split conformal
-prediction). `twins.py` calibrates confidence intervals on simulated twins of the data, and
-`summary.py` is what it tells of itself; the mathematics is in `confide.uncertainty.pivots`.
+prediction). `twins.py` calibrates confidence intervals on simulated twins of the data; its
+mathematics is in `confide.uncertainty.pivots`. `summary.py` says what changed and how sure it is.
 """
 
 from typing import TYPE_CHECKING
 
-from confide.calibration.held_out import Calibration, ConformalLaw, smallest_calibration_set
+from confide.calibration.held_out import Calibration as Calibration
+from confide.calibration.held_out import ConformalLaw as ConformalLaw
+from confide.calibration.held_out import smallest_calibration_set as smallest_calibration_set
 from confide.lazy import lazily
 
 if TYPE_CHECKING:
-    from confide.calibration.summary import (
-        BEYOND_CHANCE,
-        MANY_BIASED,
-        SYSTEMATIC,
-        UNLIKE,
-        CalibrationSummary,
-        Resemblance,
-    )
-    from confide.calibration.twins import AUTO, FEWEST_SIMULATIONS, ConfidenceCalibration
+    from confide.calibration.summary import BEYOND_CHANCE as BEYOND_CHANCE
+    from confide.calibration.summary import MANY_BIASED as MANY_BIASED
+    from confide.calibration.summary import SYSTEMATIC as SYSTEMATIC
+    from confide.calibration.summary import UNLIKE as UNLIKE
+    from confide.calibration.summary import CalibrationSummary as CalibrationSummary
+    from confide.calibration.summary import Resemblance as Resemblance
+    from confide.calibration.twins import AUTO as AUTO
+    from confide.calibration.twins import FEWEST_SIMULATIONS as FEWEST_SIMULATIONS
+    from confide.calibration.twins import ConfidenceCalibration as ConfidenceCalibration
+    from confide.calibration.twins import twin_argument as twin_argument
 
-__all__ = [
-    "AUTO",
-    "BEYOND_CHANCE",
-    "FEWEST_SIMULATIONS",
-    "MANY_BIASED",
-    "SYSTEMATIC",
-    "UNLIKE",
-    "Calibration",
-    "CalibrationSummary",
-    "ConfidenceCalibration",
-    "ConformalLaw",
-    "Resemblance",
-    "smallest_calibration_set",
-]
 
 # Twins take forests, and these take long to load.
 __getattr__ = lazily(
@@ -44,6 +33,6 @@ __getattr__ = lazily(
             *("BEYOND_CHANCE", "MANY_BIASED", "SYSTEMATIC", "UNLIKE"),
             *("CalibrationSummary", "Resemblance"),
         ],
-        "twins": ["AUTO", "FEWEST_SIMULATIONS", "ConfidenceCalibration"],
+        "twins": ["AUTO", "FEWEST_SIMULATIONS", "ConfidenceCalibration", "twin_argument"],
     },
 )

@@ -1,13 +1,12 @@
-r"""Prediction intervals whose coverage is calibrated on rows that were kept back: split conformal.
+r"""Prediction intervals that are calibrated on held-out rows: split conformal prediction.
 
-A method says for each row where a new observation lies, $\mu(x)$, and on what scale, $s(x)$. How
-many scales make an interval of a given level is read off rows that no training has seen: with
-scores $|y_i - \mu(x_i)| / s(x_i)$ of n such rows, the $\lceil (n+1)\,\text{level} \rceil$-th
-smallest one holds the score of a new row with at least that probability, whatever the law of the
-data and however wrong $\mu$ and $s$ are (Lei et al. 2018, *Distribution-Free Predictive Inference
-for Regression*, Theorem 2), as long as new rows and those rows come in no particular order.
-That is coverage on average over rows: it does not mend an interval that is too wide here and too
-narrow there.
+A method predicts for each row where a new observation lies, $\mu(x)$, and on what scale, $s(x)$.
+Rows that no training has seen tell how many scales make an interval of a given level: with scores
+$|y_i - \mu(x_i)| / s(x_i)$ of n such rows, the $\lceil (n+1)\,\text{level} \rceil$-th smallest is
+at least the score of a new row with that probability, whatever the law of the data and however
+wrong $\mu$ and $s$ are (Lei et al. 2018, *Distribution-Free Predictive Inference for Regression*,
+Theorem 2), as long as new rows and those rows come in no particular order. That is coverage on
+average over rows: an interval that is too wide here and too narrow there stays so.
 """
 
 import math
@@ -33,7 +32,7 @@ def smallest_calibration_set(confidence_level: float) -> int:
 
 
 class ConformalLaw(ScoreLaw):
-    """The law of a new observation by the scores of rows that were kept back."""
+    """The law of a new observation, by the scores of held-out rows."""
 
     origin: ClassVar[Origin] = "held_out"
 
@@ -53,7 +52,7 @@ class ConformalLaw(ScoreLaw):
 
 @dataclass(frozen=True)
 class Calibration:
-    """What rows that were kept back say of a fitted model's prediction intervals.
+    """The calibration of a model's prediction intervals on held-out rows.
 
     Attributes:
         sorted_scores: |y - location| / scale of each of those rows, in order. A row whose scale
@@ -96,17 +95,24 @@ class Calibration:
         return {}, {"sorted_scores": self.sorted_scores}
 
     @classmethod
-    def from_file(cls, said: Any, arrays: Arrays) -> "Calibration":
+    def from_file(cls, payload: Any, arrays: Arrays) -> "Calibration":
         """From a model file's parts, checked."""
-        if said != {} or set(arrays) != {"sorted_scores"}:
+        if payload != {} or set(arrays) != {"sorted_scores"}:
             raise ValueError("the calibration has parts that are not its own, or lacks some")
-        scores = arrays["sorted_scores"]
-        if scores.dtype != np.float64 or scores.ndim != 1 or len(scores) == 0:
-            raise ValueError(
-                f"calibration scores must be a list of float64, but are {scores.dtype} of shape "
-                f"{scores.shape}"
-            )
-        # Infinite scores are in order: of rows with a scale of zero. NaN compares as false.
-        if not (scores[0] >= 0 and np.all(scores[1:] >= scores[:-1])):
-            raise ValueError("calibration scores must be positive and in order")
-        return cls(scores.copy())
+        return cls(checked_scores(arrays, "sorted_scores"))
+
+
+def checked_scores(arrays: Arrays, name: str) -> Scores:
+    """The scores of that name in a model file."""
+    if name not in arrays:
+        raise ValueError(f"array {name!r} is missing")
+    scores = arrays[name]
+    if scores.dtype != np.float64 or scores.ndim != 1 or len(scores) == 0:
+        raise ValueError(
+            f"calibration scores must be a list of float64, but are {scores.dtype} of shape "
+            f"{scores.shape}"
+        )
+    # Infinite scores are in order: of rows with a scale of zero. NaN compares as false.
+    if not (scores[0] >= 0 and np.all(scores[1:] >= scores[:-1])):
+        raise ValueError("calibration scores must be positive and in order")
+    return scores.copy()

@@ -1,6 +1,6 @@
-"""What a calibration tells of itself: its twins, what it changed, and how sure that is."""
+"""The summary of a calibration: its twins, what it changed, and how sure that is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +9,14 @@ from jaxtyping import Float64
 from scipy import stats
 
 from confide.prediction import Prediction
-from confide.simulate import Candidate
+from confide.simulate import OLD_KINDS, Candidate
+from confide.uncertainty import Row
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Row = Float64[np.ndarray, " row"]
-# Levels at which it is told how much wider intervals became.
+PerSimulation = Float64[np.ndarray, "simulation row"]
+# Levels at which it says how much wider intervals became.
 LEVELS = (0.8, 0.95)
 # A larger share of rows whose systematic error exceeds chance is worth a warning.
 MANY_BIASED = 0.1
@@ -24,14 +25,11 @@ UNLIKE = 1.5
 BEYOND_CHANCE = 0.01
 # What to do with calibrated confidence intervals.
 USE, CARE, AVOID = "Use them", "Use them with care", "Do not rely on them"
-
-
 # What the networks do at rows where they err systematically, and what follows.
 SYSTEMATIC = (
     "the networks miss the twins' true function in the same way each time, by more than chance "
     "scatters them and more than the method allows for. A confidence interval that is right there "
-    "must be wide, and more members do not narrow it; longer training, other networks or more rows "
-    "may."
+    "must be wide. More members do not narrow it; longer training, other networks or more rows may."
 )
 
 
@@ -56,18 +54,16 @@ class Resemblance:
     p_value: float
 
     @classmethod
-    def of(
-        cls, kind: str, real: Row, simulated: Float64[np.ndarray, "simulation row"]
-    ) -> "Resemblance":
+    def of(cls, kind: str, real: Row, simulated: PerSimulation) -> "Resemblance":
         """From residuals at the same rows."""
-        found = stats.ks_2samp(real, simulated.reshape(-1), method="asymp")
+        test = stats.ks_2samp(real, simulated.reshape(-1), method="asymp")
         size = np.sqrt(np.mean(real**2))
         ratio = float(np.sqrt(np.mean(simulated**2)) / max(size, np.finfo(np.float64).tiny))
-        return cls(kind, len(simulated), ratio, float(found.statistic), float(found.pvalue))
+        return cls(kind, len(simulated), ratio, float(test.statistic), float(test.pvalue))
 
     @property
     def is_other_size(self) -> bool:
-        """Whether the twin's residuals are of another size than the data's, be it by chance."""
+        """Whether the twin's residuals are of another size than the data's, perhaps by chance."""
         return not 1 / UNLIKE <= self.ratio <= UNLIKE
 
     @property
@@ -86,7 +82,7 @@ class Resemblance:
             ("does not explain", "below") if self.is_beyond_chance else ("may explain", "not below")
         )
         return (
-            f"On the twin {self.kind.replace('_', ' ')!r} the model's residuals (observed less "
+            f"On the twin {self.kind!r} the model's residuals (observed less "
             f"predicted) are {self.ratio:.2g} times the size of those on your data: {size}, as "
             f"{1 / UNLIKE:.2g} to {UNLIKE:g} times counts as close. The share of residuals below "
             f"any value differs by at most {100 * self.distance:.0f} in 100, which chance "
@@ -99,8 +95,7 @@ class CalibrationSummary:
     """What there is to know about a calibration, measured at training rows.
 
     Attributes:
-        candidates: how well each kind of function predicted held-out rows; empty where the truth
-            was given.
+        candidates: how well each kind of twin predicted held-out rows; empty if a truth was given.
         resemblances: for each twin.
         n_rows: training rows that it was measured at.
         widening: for each level, how many times as wide as the method's own a calibrated
@@ -118,7 +113,7 @@ class CalibrationSummary:
 
     @classmethod
     def empty(cls) -> "CalibrationSummary":
-        """Of a calibration that has not been looked at yet."""
+        """Of a calibration that is not summarised yet."""
         return cls((), (), 0, {}, 0.0, 0.0)
 
     @classmethod
@@ -129,22 +124,13 @@ class CalibrationSummary:
         resemblances: Sequence[Resemblance],
     ) -> "CalibrationSummary":
         """From a calibrated prediction at training rows."""
-        own, errors = prediction.uncalibrated, prediction.twin_errors
-        assert own is not None, "it is calibrated"  # noqa: S101
-        assert errors is not None, "on simulated data"  # noqa: S101
-        widening = {}
-        for level in LEVELS:
-            before, after = (
-                np.ptp(each.confidence_interval(level), axis=1) for each in (own, prediction)
-            )
-            ratio = np.divide(after, before, out=np.ones_like(before), where=before > 0)
-            low, middle, high = np.quantile(ratio, [0.05, 0.5, 0.95]).tolist()
-            widening[level] = (low, middle, high)
+        errors = prediction.twin_errors
+        assert errors is not None, "it is calibrated on twins"  # noqa: S101
         return cls(
             tuple(candidates),
             tuple(resemblances),
             len(prediction),
-            widening,
+            {level: _widening(prediction, level) for level in LEVELS},
             float(np.median(errors.factor_error)),
             float(errors.is_biased.mean()),
         )
@@ -152,24 +138,22 @@ class CalibrationSummary:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should worry about."""
-        found = []
-        if self.biased > MANY_BIASED:
-            found.append(f"At {100 * self.biased:.0f} % of the rows {SYSTEMATIC}")
-        found += [
-            f"The twin {each.kind!r} does not resemble the data: the model's residuals are "
-            f"{each.ratio:.2g} times as large on it. Calibrated widths are doubtful; compare with "
-            "another `truth`."
-            for each in self.resemblances
-            if each.is_doubtful
+        biased = f"At {100 * self.biased:.0f} % of the rows {SYSTEMATIC}"
+        unlike = [
+            f"The twin {twin.kind!r} does not resemble the data: the model's residuals are "
+            f"{twin.ratio:.2g} times as large on it. Calibrated widths are doubtful; compare with "
+            "another `twin`."
+            for twin in self.resemblances
+            if twin.is_doubtful
         ]
-        return tuple(found)
+        return (biased, *unlike) if self.biased > MANY_BIASED else tuple(unlike)
 
     @property
     def advice(self) -> str:
         """What to do with the confidence intervals, in a few words: `USE`, `CARE` or `AVOID`."""
-        if not self.resemblances or any(each.is_doubtful for each in self.resemblances):
+        if not self.resemblances or any(twin.is_doubtful for twin in self.resemblances):
             return AVOID
-        return CARE if self._cautions() else USE
+        return CARE if any(self._cautions()) else USE
 
     @property
     def verdict(self) -> str:
@@ -177,81 +161,91 @@ class CalibrationSummary:
         if not self.resemblances:
             return f"{AVOID}: nothing is known of how well the simulated twins resemble your data."
         reasons = {
-            USE: "the model errs on simulated twins much as it does on your data, so far as its "
+            USE: "the model errs on simulated twins much as it does on your data, as far as its "
             "residuals can tell",
             CARE: " and ".join(self._cautions()),
             AVOID: "the model does not err on simulated twins as it does on your data, so the "
             "widths found there may be wrong here",
         }
-        told = f"{self.advice}: {reasons[self.advice]}."
-        return " ".join([told, *map(str, self.resemblances)])
+        return " ".join([f"{self.advice}: {reasons[self.advice]}.", *map(str, self.resemblances)])
 
-    def _cautions(self) -> list[str]:
-        """What calls for care, though not for a rejection."""
-        found = []
-        if any(each.is_other_size and not each.is_beyond_chance for each in self.resemblances):
-            found.append(
+    def _cautions(self) -> Iterator[str]:
+        """What calls for care, but not for a rejection."""
+        if any(twin.is_other_size and not twin.is_beyond_chance for twin in self.resemblances):
+            yield (
                 "the model's residuals have another size on a twin than on your data, and these "
                 "rows are too few to tell whether that is chance"
             )
-        if any(each.is_beyond_chance and not each.is_other_size for each in self.resemblances):
-            found.append(
+        if any(twin.is_beyond_chance and not twin.is_other_size for twin in self.resemblances):
+            yield (
                 "the model's residuals are about as large on simulated twins as on your data, but "
                 "of a different shape"
             )
         if self.biased > MANY_BIASED:
-            found.append(
+            yield (
                 f"at {100 * self.biased:.0f} % of the rows the networks err systematically, where "
-                "the widths hang on the twins most"
+                "the widths depend most on the twins"
             )
-        return found
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each kind of twin: its held-out error, and how well it resembles the data."""
         import pandas as pd
 
-        resemblances = {each.kind: asdict(each) for each in self.resemblances}
-        kinds = [each.kind for each in self.candidates] or list(resemblances)
-        candidates = {each.kind: asdict(each) for each in self.candidates}
-        rows = [candidates.get(k, {}) | resemblances.get(k, {}) | {"kind": k} for k in kinds]
-        return pd.DataFrame(rows)
+        candidates = {candidate.kind: asdict(candidate) for candidate in self.candidates}
+        resemblances = {twin.kind: asdict(twin) for twin in self.resemblances}
+        kinds = candidates or resemblances
+        return pd.DataFrame([candidates.get(k, {}) | resemblances.get(k, {}) for k in kinds])
 
     def __str__(self) -> str:
         twins = " and ".join(
-            f"{each.kind.replace('_', ' ')} ({each.n_simulations} simulations, residuals "
-            f"{each.ratio:.2g} times the data's)"
-            for each in self.resemblances
+            f"{twin.kind} ({twin.n_simulations} simulations, residuals {twin.ratio:.2g} times the "
+            "data's)"
+            for twin in self.resemblances
         )
-        lines = [f"Calibrated on {twins}."]
-        lines += [
+        widening = [
             f"{100 * level:g} % confidence intervals are {middle:.2g} times as wide as before "
             f"calibration (at nine of ten rows {low:.2g} to {high:.2g} times)."
             for level, (low, middle, high) in self.widening.items()
         ]
-        lines.append(
+        how_sure = (
             f"From so many simulations a row's width is known to about ± "
             f"{100 * self.factor_error:.0f} %. At {100 * self.biased:.0f} % of {self.n_rows} rows "
             "the systematic error exceeds chance."
         )
-        return "\n".join([*lines, *(f"Warning: {each}" for each in self.warnings)])
+        warnings = [f"Warning: {warning}" for warning in self.warnings]
+        return "\n".join([f"Calibrated on {twins}.", *widening, how_sure, *warnings])
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
-        said = asdict(self)
-        said["widening"] = {f"{level:g}": list(each) for level, each in self.widening.items()}
-        return said
+        widening = {f"{level:g}": list(ratios) for level, ratios in self.widening.items()}
+        return asdict(self) | {"widening": widening}
 
     @classmethod
-    def from_json(cls, said: Any) -> "CalibrationSummary":
+    def from_json(cls, payload: Any) -> "CalibrationSummary":
         """From plain values."""
         return cls(
-            candidates=tuple(Candidate(**each) for each in said["candidates"]),
-            resemblances=tuple(Resemblance(**each) for each in said["resemblances"]),
-            n_rows=int(said["n_rows"]),
+            candidates=tuple(Candidate(**_renamed(entry)) for entry in payload["candidates"]),
+            resemblances=tuple(Resemblance(**_renamed(entry)) for entry in payload["resemblances"]),
+            n_rows=int(payload["n_rows"]),
             widening={
                 float(level): (float(low), float(middle), float(high))
-                for level, (low, middle, high) in said["widening"].items()
+                for level, (low, middle, high) in payload["widening"].items()
             },
-            factor_error=float(said["factor_error"]),
-            biased=float(said["biased"]),
+            factor_error=float(payload["factor_error"]),
+            biased=float(payload["biased"]),
         )
+
+
+def _widening(prediction: Prediction, level: float) -> tuple[float, float, float]:
+    """How many times as wide as before confidence intervals are: three quantiles over rows."""
+    assert prediction.uncalibrated is not None, "it is calibrated"  # noqa: S101
+    before = np.ptp(prediction.uncalibrated.confidence_interval(level), axis=1)
+    after = np.ptp(prediction.confidence_interval(level), axis=1)
+    ratio = np.divide(after, before, out=np.ones_like(before), where=before > 0)
+    low, middle, high = np.quantile(ratio, [0.05, 0.5, 0.95]).tolist()
+    return low, middle, high
+
+
+def _renamed(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """With the kind's name of today: older files have others."""
+    return {**entry, "kind": OLD_KINDS.get(entry["kind"], entry["kind"])}

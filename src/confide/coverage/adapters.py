@@ -1,4 +1,4 @@
-"""Other libraries' prediction intervals behind confide's face."""
+"""Prediction intervals of other libraries, with the methods that confide's estimators have."""
 
 import copy
 from collections.abc import Sequence
@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from confide.errors import NoSuchIntervalError
 from confide.prediction import Kind
+from confide.uncertainty import Row
 
-PredictedInterval = tuple[Float64[np.ndarray, " row"], Float64[np.ndarray, "row 2"]]
+PredictedInterval = tuple[Row, Float64[np.ndarray, "row 2"]]
 
 
 class MapieAdapter:
@@ -33,8 +34,7 @@ class MapieAdapter:
         # MAPIE has no public name for them; where a version has none at all, the user must say.
         alphas = getattr(regressor, "_alphas", None)
         known = None if alphas is None else [float(1 - alpha) for alpha in np.atleast_1d(alphas)]
-        told = None if confidence_levels is None else np.atleast_1d(confidence_levels).tolist()
-        levels: list[float] | None = known if told is None else told
+        levels = known if confidence_levels is None else np.atleast_1d(confidence_levels).tolist()
         if levels is None:
             raise ValueError(
                 "This version of MAPIE does not say which levels a regressor was made for. Pass "
@@ -50,7 +50,7 @@ class MapieAdapter:
         self.conformalise_share = conformalise_share
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "MapieAdapter":
-        """Fits and conformalises, on one part of the rows each where there is no crossing."""
+        """Fits and conformalises, on separate rows unless the regressor crosses them itself."""
         self.fitted_ = copy.deepcopy(self.regressor)
         if hasattr(self.fitted_, "fit_conformalize"):
             self.fitted_.fit_conformalize(X, y)
@@ -63,7 +63,7 @@ class MapieAdapter:
         self.fitted_.fit(X_fit, y_fit).conformalize(X_rest, y_rest)
         return self
 
-    def predict(self, X: ArrayLike) -> Float64[np.ndarray, " row"]:
+    def predict(self, X: ArrayLike) -> Row:
         """The prediction of each row."""
         return np.asarray(self.fitted_.predict(X), np.float64)
 
@@ -95,7 +95,7 @@ class SkproAdapter:
         self.fitted_ = self.regressor.clone().fit(pd.DataFrame(X), pd.DataFrame(y))
         return self
 
-    def predict(self, X: ArrayLike) -> Float64[np.ndarray, " row"]:
+    def predict(self, X: ArrayLike) -> Row:
         """The prediction of each row."""
         import pandas as pd
 
@@ -113,7 +113,7 @@ class SkproAdapter:
 
 
 def adapted(estimator: Any) -> Any:
-    """The estimator behind confide's face, or itself if it has it."""
+    """The estimator with confide's methods: an adapter, or itself if it has them."""
     home = type(estimator).__module__.split(".")[0]
     if home == "skpro":
         return SkproAdapter(estimator)

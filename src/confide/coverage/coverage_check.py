@@ -35,29 +35,31 @@ def coverage_check(
 ) -> CoverageCheck:
     """How often an estimator's intervals cover on simulated data like yours.
 
-    The true function behind real data is never seen, so no confidence interval can be checked on
-    them. This builds a twin: a model fitted to your data serves as the truth, new targets are drawn
-    from it again and again, the estimator is fitted to each, and its intervals are held against the
-    truth, row by row (Section 4 of the paper).
+    Nobody sees the true function behind real data, so no confidence interval can be checked on
+    them. This builds a twin: a model fitted to your data is taken as the truth, new targets are
+    drawn from it again and again, the estimator is fitted to each, and its intervals are compared
+    with the truth, row by row (Section 4 of the paper).
 
     Args:
         estimator: one of confide's, or any with `fit` and `predict_interval(X, confidence_level,
             kind)`; a list of some, or a dictionary from names to estimators. Regressors of skpro
             and MAPIE are taken as they are.
-        X: your table, as for `fit`; a column that is no number is judged, and named in the report,
-            by the numbers that it becomes.
+        X: your table, as for `fit`. A column of text or dates appears in the result as the numbers
+            that it is encoded by.
         y: your targets.
-        n_simulations: data sets to simulate; 20 tell a mean coverage to about 2 points, 100 are the
-            paper's.
+        n_simulations: data sets to simulate; with 20 a mean coverage is known to about 2 points;
+            the paper has 100.
         confidence_levels: levels to check.
-        truth: "random_forest" (Algorithm 3), "network" (Algorithm 4), or a truth of your own.
+        truth: what to fit to your data and simulate from: "random_forest" (Algorithm 3 of the
+            paper), "network" (its Algorithm 4) or "gradient_boosting"; or a truth of your own.
         test_size: share of the rows at which coverage is measured; the estimator is fitted to the
             others.
         random_state: seed of the split and of all simulations.
         verbose: show progress.
 
     Returns:
-        The report: print it, or see its `verdict`, `to_frame()` and `plot()`.
+        The coverage of each estimator, kind and level: print it, or see `verdict`, `to_frame()` and
+        `plot()`.
     """
     # Here, because importing scikit-learn's trees and splits takes a while.
     from sklearn.model_selection import train_test_split
@@ -75,8 +77,7 @@ def coverage_check(
         raise TypeError(
             f"`truth` must be one of {tuple(TWINS)} or a confide.simulate.Truth, got {truth!r}."
         )
-    # Any estimator of ours says what is wrong with a table, and what to do; and how it becomes
-    # numbers, which a twin needs as well.
+    # Any estimator of ours checks a table, with advice, and encodes it; a twin needs both too.
     checked = DeepEnsembleRegressor()
     table, observed, _ = checked_training_data(checked, X, y, None)
     generator = check_random_state(random_state)
@@ -84,13 +85,13 @@ def coverage_check(
     twin = truth if isinstance(truth, Truth) else TWINS[truth](table, observed)
     of_draws, of_fits = generator.randint(np.iinfo(np.int32).max, size=(2, n_simulations)).tolist()
     targets = np.array([twin.draw(key_from(seed), X_train) for seed in of_draws])
-    coverages = []
-    for name, each in estimators.items():
-        total = work(each, n_simulations, table.shape[1])
+    coverages: list[Coverage] = []
+    for name, named in estimators.items():
         title = f"{name}, {n_simulations} simulations"
+        total = work(named, n_simulations, table.shape[1])
         with progress_bar(title, total, shown=verbose) as progress:
             answers = simulated_answers(
-                each, X_train, targets, X_test, levels, of_fits, progress=progress
+                named, X_train, targets, X_test, levels, of_fits, progress=progress
             )
         if not answers.intervals:
             raise NoSuchIntervalError(
@@ -98,12 +99,12 @@ def coverage_check(
                 "that it has."
             )
         coverages += coverages_of(name, answers, twin, X_test)
-    names = _feature_names(checked, table)
     encoder = checked.encoder_
+    numbered = tuple(f"x{i}" for i in range(table.shape[1]))
     return CoverageCheck(
         coverages=tuple(coverages),
         X_test=X_test,
-        feature_names=names,
+        feature_names=numbered if encoder is None else encoder.feature_names,
         n_train=len(X_train),
         truth=type(twin).__name__,
         dates={} if encoder is None else encoder.days,
@@ -112,7 +113,17 @@ def coverage_check(
 
 
 def coverages_of(name: str, answers: Answers, truth: "Truth", X_test: Table) -> list[Coverage]:
-    """An estimator's answers, held against the truth."""
+    """How often an estimator's intervals cover.
+
+    Args:
+        name: the estimator's.
+        answers: its intervals in each simulation.
+        truth: what the data were simulated from.
+        X_test: the rows of the intervals.
+
+    Returns:
+        One coverage for each kind and level.
+    """
     true_mean = truth.mean(X_test)
     coverages = []
     for (kind, level), intervals in answers.intervals.items():
@@ -125,24 +136,15 @@ def coverages_of(name: str, answers: Answers, truth: "Truth", X_test: Table) -> 
 
 
 def _named(estimator: Any) -> dict[str, Any]:
-    if isinstance(estimator, Mapping):
-        named = {str(name): adapted(each) for name, each in estimator.items()}
-    else:
+    if not isinstance(estimator, Mapping):
         several = estimator if isinstance(estimator, (list, tuple)) else [estimator]
-        names = [type(each).__name__ for each in several]
+        names = [type(one).__name__ for one in several]
         if len(set(names)) < len(names):
             raise ValueError(
                 f"Two estimators have the same name: {names}. Pass a dictionary from names of your "
                 "choice to estimators."
             )
-        named = {name: adapted(each) for name, each in zip(names, several, strict=True)}
-    if not named:
+        estimator = dict(zip(names, several, strict=True))
+    if not estimator:
         raise ValueError("Pass at least one estimator, got none.")
-    return named
-
-
-def _feature_names(checked: DeepEnsembleRegressor, X: Table) -> tuple[str, ...]:
-    """Those of the numbers that a table became."""
-    if checked.encoder_ is None:
-        return tuple(f"x{i}" for i in range(X.shape[1]))
-    return checked.encoder_.feature_names
+    return {str(name): adapted(one) for name, one in estimator.items()}

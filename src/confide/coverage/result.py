@@ -1,25 +1,21 @@
-"""What many simulations say about an estimator's intervals, in numbers, words and a picture."""
+"""The result of a coverage check, in numbers, words and a picture."""
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64
 
-from confide.metrics import (
-    attainable_brier_score,
-    brier_score,
-    brier_score_standard_error,
-)
+from confide.metrics import attainable_brier_score, brier_score, brier_score_standard_error
 from confide.prediction import Kind
+from confide.uncertainty import Row
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-Row = Float64[np.ndarray, " row"]
 # Below this many simulations a mean coverage is off by several points: no claim is made.
 ENOUGH_SIMULATIONS = 10
 # So few test rows say nothing about data like yours, however often they are simulated.
@@ -60,11 +56,10 @@ class Coverage:
     @property
     def mean_se(self) -> float:
         """Its Monte-Carlo standard error: rows of one simulation err together."""
-        of_simulations = np.asarray(np.mean(self.held, axis=1, dtype=np.float64))
-        n_simulations = len(of_simulations)
-        if n_simulations < 2:
+        if len(self.held) < 2:
             return float("nan")
-        return float(np.std(of_simulations, ddof=1) / np.sqrt(n_simulations))
+        means = np.mean(self.held, axis=1, dtype=np.float64)
+        return float(np.std(means, ddof=1) / np.sqrt(len(self.held)))
 
     @property
     def covers_as_it_should(self) -> bool:
@@ -108,8 +103,7 @@ class WorstStretch:
     is_date: bool = False
 
     def __str__(self) -> str:
-        """In words."""
-        lower, upper = (self._said(bound) for bound in (self.lower, self.upper))
+        lower, upper = self._written(self.lower), self._written(self.upper)
         if self.lower == self.upper:
             return f"{self.feature} is {lower}"
         if np.isinf(self.lower):
@@ -118,7 +112,7 @@ class WorstStretch:
             return f"{self.feature} is above {lower}"
         return f"{self.feature} is above {lower} and at most {upper}"
 
-    def _said(self, bound: float) -> str:
+    def _written(self, bound: float) -> str:
         if self.is_date and np.isfinite(bound):
             return str(np.datetime64("1970-01-01") + np.timedelta64(int(bound), "D"))
         return f"{bound:.4g}"
@@ -134,8 +128,8 @@ class CoverageCheck:
         feature_names: their columns.
         n_train: rows of each simulated training set.
         truth: what the data were simulated from, in words.
-        dates: features that count days since 1970, and the names of the dates.
-        waves: features that are sine or cosine of a time: no stretch of them is named.
+        dates: the date that each feature of days since 1970 comes from.
+        waves: features that are the sine or cosine of a time; no stretch of them is named.
     """
 
     coverages: tuple[Coverage, ...]
@@ -209,29 +203,28 @@ class CoverageCheck:
         return plot_coverage(self.coverages)
 
     def __str__(self) -> str:
-        """The table and the verdict."""
         table = self.to_frame().to_string(index=False, float_format=lambda x: f"{x:.3g}")
         return f"{table}\n\n{self.verdict}"
 
     def _sentence(self, c: Coverage, *others: Coverage) -> str:
-        found = (
+        result = (
             f"{c.estimator}: {100 * c.confidence_level:g} % {c.kind} intervals cover "
             f"{100 * c.mean:.0f} %"
         )
         if self.n_simulations < ENOUGH_SIMULATIONS:
             return (
-                f"{found} in {self.n_simulations} simulations, too few for a claim: pass "
+                f"{result} in {self.n_simulations} simulations, too few for a claim: pass "
                 f"n_simulations={2 * ENOUGH_SIMULATIONS} or more."
             )
         if len(self.X_test) < ENOUGH_ROWS:
             return (
-                f"{found} at {len(self.X_test)} test rows, too few for a claim: pass more data, or "
-                "a larger test_size."
+                f"{result} at {len(self.X_test)} test rows, too few for a claim: pass more data, "
+                "or a larger test_size."
             )
         worst = self.worst(c)
         rest = "".join(f"; {100 * o.confidence_level:g} %: {100 * o.mean:.0f} %" for o in others)
         return (
-            f"{found} (± {100 * c.mean_se:.1f}) on data like yours, {_judged(c)}; worst where "
+            f"{result} (± {100 * c.mean_se:.1f}) on data like yours, {_judged(c)}; worst where "
             f"{worst} ({100 * worst.coverage:.0f} %){rest}."
         )
 
@@ -239,23 +232,18 @@ class CoverageCheck:
 def _judged(coverage: Coverage) -> str:
     if coverage.covers_as_it_should:
         return "as they should on average"
-    seldom = coverage.covers_too_seldom
-    return "too seldom" if seldom else "too often: they are wider than need be"
+    return "too seldom" if coverage.covers_too_seldom else "too often: they are wider than need be"
 
 
-def _stretches(
-    column: Float[np.ndarray, " row"],
-) -> Iterator[tuple[float, float, Bool[np.ndarray, " row"]]]:
+def _stretches(column: Row) -> list[tuple[float, float, Bool[np.ndarray, " row"]]]:
     """Values of a feature with few, or its quarters: lower (excluded) and upper bound, and rows."""
     values = np.unique(column)
-    candidates: Sequence[tuple[float, float, Bool[np.ndarray, " row"]]]
     if len(values) <= 4:
-        candidates = [(float(v), float(v), column == v) for v in values]
+        stretches = [(float(v), float(v), column == v) for v in values]
     else:
         inner = np.unique(np.quantile(column, [0.25, 0.5, 0.75], method="inverted_cdf"))
-        edges = [-np.inf, *inner.tolist(), np.inf]
-        candidates = [
+        stretches = [
             (lower, upper, (lower < column) & (column <= upper))
-            for lower, upper in itertools.pairwise(edges)
+            for lower, upper in itertools.pairwise([-np.inf, *inner.tolist(), np.inf])
         ]
-    yield from (each for each in candidates if np.mean(each[2]) >= SMALLEST_STRETCH)
+    return [stretch for stretch in stretches if np.mean(stretch[2]) >= SMALLEST_STRETCH]

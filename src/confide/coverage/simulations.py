@@ -11,31 +11,32 @@ from jaxtyping import Float, Float64
 
 from confide.errors import NoSuchIntervalError
 from confide.estimators import IntervalRegressor
-from confide.prediction import Kind
+from confide.prediction import KINDS, Kind
 from confide.progress import Progress
+from confide.uncertainty import Row
 
 Table = Float[np.ndarray, "row feature"]
+PerSimulation = Float64[np.ndarray, "simulation row"]
 Asked: TypeAlias = tuple[Kind, float]
-KINDS: tuple[Kind, ...] = ("confidence", "prediction")
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What an estimator said about the test rows in each simulation.
+    """What an estimator predicted for the test rows in each simulation.
 
     Attributes:
         means: its predictions.
         intervals: for each kind and level that it has, its intervals.
     """
 
-    means: Float64[np.ndarray, "simulation row"]
+    means: PerSimulation
     intervals: dict[Asked, Float64[np.ndarray, "simulation row 2"]]
 
 
 def simulated_answers(
     estimator: Any,
     X_train: Table,
-    targets: Float64[np.ndarray, "simulation row"],
+    targets: PerSimulation,
     X_test: Table,
     confidence_levels: Sequence[float],
     random_states: Sequence[int],
@@ -44,26 +45,33 @@ def simulated_answers(
 ) -> Answers:
     """Fits the estimator to each simulated data set and asks it about the test rows.
 
-    confide's own estimators are fitted in batches that fill the cores; any other with the same face
-    one after the other. Intervals that an estimator does not have are left out. The numbers of a
-    simulation depend on its targets and random state alone.
+    confide's own estimators are fitted in batches that fill the cores; others one after the other.
+    Intervals that an estimator does not have are left out. The numbers of a simulation depend on
+    its targets and random state alone.
+
+    Args:
+        estimator: one of confide's, or any with `fit`, `predict` and `predict_interval`.
+        X_train: the rows of every training set.
+        targets: their targets in each simulation.
+        X_test: the rows to predict.
+        confidence_levels: levels of the intervals.
+        random_states: the seed of each simulation.
+        progress: called with the amount of work just done, of `work(estimator, ...)` in all.
+
+    Returns:
+        Its predictions and intervals.
     """
     asked = [(kind, level) for kind in KINDS for level in confidence_levels]
-    means: list[np.ndarray] = []
-    intervals: dict[Asked, list[np.ndarray]] = {each: [] for each in asked}
+    answers = []
     for fitted in _fits(estimator, X_train, targets, random_states, progress):
-        mean, answered = _answer(fitted, X_test, list(intervals))
-        means.append(mean)
-        for each in list(intervals):
-            if each in answered:
-                intervals[each].append(answered[each])
-            else:
-                del intervals[each]
-    return Answers(np.array(means), {each: np.array(found) for each, found in intervals.items()})
+        answers.append(_answer(fitted, X_test, asked))
+        asked = list(answers[-1][1])  # what one fit does not have, none of them has
+    intervals = {key: np.array([bounds[key] for _, bounds in answers]) for key in asked}
+    return Answers(np.array([mean for mean, _ in answers]), intervals)
 
 
 def work(estimator: Any, n_simulations: int, n_features: int = 1) -> int:
-    """How much `progress` will hear of in all."""
+    """How much work `progress` will be told of in all."""
     if isinstance(estimator, IntervalRegressor):
         return n_simulations * estimator.member_epochs(n_features)
     return n_simulations
@@ -72,7 +80,7 @@ def work(estimator: Any, n_simulations: int, n_features: int = 1) -> int:
 def _fits(
     estimator: Any,
     X: Table,
-    targets: Float64[np.ndarray, "simulation row"],
+    targets: PerSimulation,
     random_states: Sequence[int],
     progress: Progress | None,
 ) -> Iterator[Any]:
@@ -90,7 +98,7 @@ def _fits(
 
 def _answer(
     fitted: Any, X: Table, asked: Sequence[Asked]
-) -> tuple[Float64[np.ndarray, " row"], dict[Asked, Float64[np.ndarray, "row 2"]]]:
+) -> tuple[Row, dict[Asked, Float64[np.ndarray, "row 2"]]]:
     """The prediction of each row, and the intervals asked for that there are."""
     interval: Callable[[Kind, float], Any]
     if isinstance(fitted, IntervalRegressor):

@@ -260,10 +260,11 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         X: ArrayLike,
         y: ArrayLike,
         *,
-        truth: "str | Truth" = "auto",
+        twin: "str | Truth" = "auto",
         n_simulations: int = 20,
         shift: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
+        truth: "str | Truth | None" = None,
     ) -> Self:
         """Calibrates the confidence intervals on simulated twins of the training data.
 
@@ -288,10 +289,10 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         Args:
             X: the rows of `fit`.
             y: the targets of `fit`.
-            truth: what to simulate from. "auto" tries a random forest, gradient boosting and a
-                smooth function, and uses those that are at most one standard error behind the best
-                of them on held-out rows. Or one of "random_forest", "gradient_boosting", "smooth",
-                or a truth of your own.
+            twin: what to simulate from. "forest" (a deep random forest), "boosting" (gradient
+                boosting) and "smooth" (kernel ridge regression) are fitted to your data; "auto"
+                uses those of the three that are at most one standard error behind the best of them
+                on held-out rows. Or a truth of your own.
             n_simulations: simulated data sets, at least 10; 20 determine the factor of a row to
                 within about a sixth.
             shift: how far to move the centres of the intervals, as a share of the bias that the
@@ -299,6 +300,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
                 to the true function if the twin is right; if it is wrong they cover less often. 0
                 leaves the centres at the prediction.
             random_state: seed of the simulations; None for the estimator's own.
+            truth: the old name of `twin`.
 
         Returns:
             The estimator itself.
@@ -307,7 +309,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             TwinError: a twin cannot be fitted to the data.
             ValueError: the model was loaded without the optimiser of your own that it had.
         """
-        from confide.calibration import ConfidenceCalibration  # here: forests take long to load
+        # Here, because forests take long to load.
+        from confide.calibration import ConfidenceCalibration, twin_argument
 
         check_is_fitted(self, "fitted_")
         self._refuse_missing_parts()
@@ -321,7 +324,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             self.fitted_,
             np.asarray(table, np.float64),
             targets,
-            truth=truth,
+            twin=twin_argument(twin, truth),
             n_simulations=n_simulations,
             shift=shift,
             verbose=bool(self.verbose),

@@ -1,59 +1,29 @@
 """Judgement of predictions and intervals; knows arrays only.
 
-Read `coverage.py` for the paper's pointwise judgement over simulated data sets, `width.py` for its
-price, `bias.py` for what intervals cannot mend, `scores.py` for scores against observed targets,
-`observed.py` for the coverage of those.
+Read `simulated.py` for the paper's pointwise judgement over simulated data sets, `observed.py`
+for scores and coverage of observed targets.
 """
 
-from confide.metrics.bias import PointwiseBias, pointwise_bias
-from confide.metrics.coverage import (
-    attainable_brier_score,
-    brier_score,
-    brier_score_standard_error,
-    cicf,
-    covered,
-    picf,
-    unbiased_brier_score,
-)
-from confide.metrics.observed import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
-from confide.metrics.scores import (
-    CalibrationCurve,
-    calibration_curve,
-    crps_of_normal_mixture,
-    interval_score,
-    log_score,
-    pinball_loss,
-)
-from confide.metrics.width import (
-    at_equal_mean_width,
-    cicf_at_equal_mean_width,
-    mean_width,
-    pointwise_mean_width,
-    stretched_to_mean_width,
-)
-
-__all__ = [
-    "COVERAGE_LEVELS",
-    "CalibrationCurve",
-    "ObservedCoverage",
-    "PointwiseBias",
-    "at_equal_mean_width",
-    "attainable_brier_score",
-    "brier_score",
-    "brier_score_standard_error",
-    "calibration_curve",
-    "cicf",
-    "cicf_at_equal_mean_width",
-    "covered",
-    "crps_of_normal_mixture",
-    "interval_score",
-    "log_score",
-    "mean_width",
-    "observed_coverage",
-    "picf",
-    "pinball_loss",
-    "pointwise_bias",
-    "pointwise_mean_width",
-    "stretched_to_mean_width",
-    "unbiased_brier_score",
-]
+from confide.metrics.observed import COVERAGE_LEVELS as COVERAGE_LEVELS
+from confide.metrics.observed import CalibrationCurve as CalibrationCurve
+from confide.metrics.observed import ObservedCoverage as ObservedCoverage
+from confide.metrics.observed import calibration_curve as calibration_curve
+from confide.metrics.observed import crps_of_normal_mixture as crps_of_normal_mixture
+from confide.metrics.observed import interval_score as interval_score
+from confide.metrics.observed import log_score as log_score
+from confide.metrics.observed import observed_coverage as observed_coverage
+from confide.metrics.observed import pinball_loss as pinball_loss
+from confide.metrics.simulated import PointwiseBias as PointwiseBias
+from confide.metrics.simulated import at_equal_mean_width as at_equal_mean_width
+from confide.metrics.simulated import attainable_brier_score as attainable_brier_score
+from confide.metrics.simulated import brier_score as brier_score
+from confide.metrics.simulated import brier_score_standard_error as brier_score_standard_error
+from confide.metrics.simulated import cicf as cicf
+from confide.metrics.simulated import cicf_at_equal_mean_width as cicf_at_equal_mean_width
+from confide.metrics.simulated import covered as covered
+from confide.metrics.simulated import mean_width as mean_width
+from confide.metrics.simulated import picf as picf
+from confide.metrics.simulated import pointwise_bias as pointwise_bias
+from confide.metrics.simulated import pointwise_mean_width as pointwise_mean_width
+from confide.metrics.simulated import stretched_to_mean_width as stretched_to_mean_width
+from confide.metrics.simulated import unbiased_brier_score as unbiased_brier_score

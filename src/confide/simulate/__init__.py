@@ -1,66 +1,36 @@
 """Simulated truths: data whose true function and noise are known.
 
 Read `truth.py` for what a truth is and `noise.py` for the laws its noise may have. A truth is a
-formula (`analytic.py`), or fitted to a real data set (`random_forest.py`, `network.py`,
-`gradient_boosting.py`). `choice.py` finds the twin of a data set whose truth nobody knows, which a
-model file can keep (`fitted_twin.py`).
+formula (`analytic.py`), or fitted to a real data set as in the paper (`fitted_truths.py`).
+`twin_choice.py` finds the twin that calibration simulates from, which a model file can keep
+(`fitted_twin.py`); its function is made of trees or smooth (`smooth.py`).
 """
 
-from confide.simulate.analytic import (
-    ANALYTIC_TRUTHS,
-    AnalyticTruth,
-    Borehole,
-    Branin,
-    Friedman1,
-    Friedman2,
-    Friedman3,
-    Ishigami,
-    Sine,
-)
-from confide.simulate.candidates import CANDIDATES
-from confide.simulate.choice import FEWEST_ROWS, Candidate, fitted_twins, n_steps
-from confide.simulate.fitted_twin import FittedTwin
-from confide.simulate.gradient_boosting import GradientBoostingTruth
-from confide.simulate.network import NetworkTruth
-from confide.simulate.noise import (
-    GAUSSIAN,
-    NOISE_LAWS,
-    CentredGamma,
-    Gaussian,
-    NoiseLaw,
-    Residuals,
-    StudentT3,
-)
-from confide.simulate.random_forest import RandomForestTruth
-from confide.simulate.truth import Truth
-from confide.simulate.twins import TWINS
-
-__all__ = [
-    "ANALYTIC_TRUTHS",
-    "CANDIDATES",
-    "FEWEST_ROWS",
-    "GAUSSIAN",
-    "NOISE_LAWS",
-    "TWINS",
-    "AnalyticTruth",
-    "Borehole",
-    "Branin",
-    "Candidate",
-    "CentredGamma",
-    "FittedTwin",
-    "Friedman1",
-    "Friedman2",
-    "Friedman3",
-    "Gaussian",
-    "GradientBoostingTruth",
-    "Ishigami",
-    "NetworkTruth",
-    "NoiseLaw",
-    "RandomForestTruth",
-    "Residuals",
-    "Sine",
-    "StudentT3",
-    "Truth",
-    "fitted_twins",
-    "n_steps",
-]
+from confide.simulate.analytic import ANALYTIC_TRUTHS as ANALYTIC_TRUTHS
+from confide.simulate.analytic import AnalyticTruth as AnalyticTruth
+from confide.simulate.analytic import Borehole as Borehole
+from confide.simulate.analytic import Branin as Branin
+from confide.simulate.analytic import Friedman1 as Friedman1
+from confide.simulate.analytic import Friedman2 as Friedman2
+from confide.simulate.analytic import Friedman3 as Friedman3
+from confide.simulate.analytic import Ishigami as Ishigami
+from confide.simulate.analytic import Sine as Sine
+from confide.simulate.fitted_truths import TWINS as TWINS
+from confide.simulate.fitted_truths import GradientBoostingTruth as GradientBoostingTruth
+from confide.simulate.fitted_truths import NetworkTruth as NetworkTruth
+from confide.simulate.fitted_truths import RandomForestTruth as RandomForestTruth
+from confide.simulate.fitted_twin import OLD_KINDS as OLD_KINDS
+from confide.simulate.fitted_twin import FittedTwin as FittedTwin
+from confide.simulate.noise import GAUSSIAN as GAUSSIAN
+from confide.simulate.noise import NOISE_LAWS as NOISE_LAWS
+from confide.simulate.noise import CentredGamma as CentredGamma
+from confide.simulate.noise import Gaussian as Gaussian
+from confide.simulate.noise import NoiseLaw as NoiseLaw
+from confide.simulate.noise import Residuals as Residuals
+from confide.simulate.noise import StudentT3 as StudentT3
+from confide.simulate.truth import Truth as Truth
+from confide.simulate.twin_choice import CANDIDATES as CANDIDATES
+from confide.simulate.twin_choice import FEWEST_ROWS as FEWEST_ROWS
+from confide.simulate.twin_choice import Candidate as Candidate
+from confide.simulate.twin_choice import fitted_twins as fitted_twins
+from confide.simulate.twin_choice import n_steps as n_steps

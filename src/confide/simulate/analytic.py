@@ -25,7 +25,7 @@ class AnalyticTruth(Truth):
     """A formula on a box, over which its inputs are uniform and independent.
 
     Attributes:
-        name: how the truth is asked for.
+        name: its name in `ANALYTIC_TRUTHS`: that of the class, in small letters.
         lowest: the smallest value of each feature.
         highest: the largest value of each feature.
     """
@@ -33,6 +33,9 @@ class AnalyticTruth(Truth):
     name: ClassVar[str]
     lowest: ClassVar[tuple[float, ...]]
     highest: ClassVar[tuple[float, ...]]
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__name__.lower()
 
     def inputs(self, key: PRNGKeyArray, n_rows: int) -> Float64[np.ndarray, "row feature"]:
         """Rows drawn uniformly from the box."""
@@ -51,9 +54,8 @@ class Sine(AnalyticTruth):
         half_gap: no input lies within this distance of zero; they are uniform over the rest.
     """
 
-    name: ClassVar[str] = "sine"
-    lowest: ClassVar[tuple[float, ...]] = (-1.0,)
-    highest: ClassVar[tuple[float, ...]] = (1.0,)
+    lowest = (-1.0,)
+    highest = (1.0,)
     half_gap: float = 0.0
 
     def __post_init__(self) -> None:
@@ -81,7 +83,6 @@ class Sine(AnalyticTruth):
         return 0.05 + 0.1 * (1 + x)
 
 
-@dataclass(frozen=True)
 class Friedman1(AnalyticTruth):
     r"""Friedman's first problem: interaction, curvature, and five features without effect.
 
@@ -90,9 +91,8 @@ class Friedman1(AnalyticTruth):
     19 (1991)). Here $\sigma(x) = \tfrac12 + x_4$, on average the source's 1.
     """
 
-    name: ClassVar[str] = "friedman1"
-    lowest: ClassVar[tuple[float, ...]] = (0.0,) * 10
-    highest: ClassVar[tuple[float, ...]] = (1.0,) * 10
+    lowest = (0.0,) * 10
+    highest = (1.0,) * 10
 
     def mean(self, X: Table) -> Row:
         """The true function."""
@@ -104,7 +104,6 @@ class Friedman1(AnalyticTruth):
         return 0.5 + _columns(X)[3]
 
 
-@dataclass(frozen=True)
 class Friedman2(AnalyticTruth):
     r"""Friedman's second problem: the impedance of an alternating-current circuit.
 
@@ -114,9 +113,8 @@ class Friedman2(AnalyticTruth):
     $\sigma(x) = 125\,(\tfrac12 + x_3)$, on average the usual 125, a third of the signal's.
     """
 
-    name: ClassVar[str] = "friedman2"
-    lowest: ClassVar[tuple[float, ...]] = (0.0, 40 * np.pi, 0.0, 1.0)
-    highest: ClassVar[tuple[float, ...]] = (100.0, 560 * np.pi, 1.0, 11.0)
+    lowest = (0.0, 40 * np.pi, 0.0, 1.0)
+    highest = (100.0, 560 * np.pi, 1.0, 11.0)
 
     def mean(self, X: Table) -> Row:
         """The true function."""
@@ -128,7 +126,6 @@ class Friedman2(AnalyticTruth):
         return 125 * (0.5 + _columns(X)[2])
 
 
-@dataclass(frozen=True)
 class Friedman3(AnalyticTruth):
     r"""Friedman's third problem: the phase angle of that circuit.
 
@@ -136,9 +133,8 @@ class Friedman3(AnalyticTruth):
     `Friedman2`. Here $\sigma(x) = 0.1\,(\tfrac12 + x_3)$, on average the usual 0.1.
     """
 
-    name: ClassVar[str] = "friedman3"
-    lowest: ClassVar[tuple[float, ...]] = Friedman2.lowest
-    highest: ClassVar[tuple[float, ...]] = Friedman2.highest
+    lowest = Friedman2.lowest
+    highest = Friedman2.highest
 
     def mean(self, X: Table) -> Row:
         """The true function."""
@@ -151,7 +147,6 @@ class Friedman3(AnalyticTruth):
         return 0.1 * (0.5 + _columns(X)[2])
 
 
-@dataclass(frozen=True)
 class Ishigami(AnalyticTruth):
     r"""The Ishigami function: strongly non-linear, a feature that acts through another alone.
 
@@ -161,9 +156,8 @@ class Ishigami(AnalyticTruth):
     System Safety 94 (2009)). The source has no noise. Here $\sigma(x) = (1 + |x_3|) / 2$.
     """
 
-    name: ClassVar[str] = "ishigami"
-    lowest: ClassVar[tuple[float, ...]] = (-np.pi,) * 3
-    highest: ClassVar[tuple[float, ...]] = (np.pi,) * 3
+    lowest = (-np.pi,) * 3
+    highest = (np.pi,) * 3
 
     def mean(self, X: Table) -> Row:
         """The true function."""
@@ -175,7 +169,6 @@ class Ishigami(AnalyticTruth):
         return (1 + np.abs(_columns(X)[2])) / 2
 
 
-@dataclass(frozen=True)
 class Branin(AnalyticTruth):
     r"""The Branin-Hoo function: a curved valley with three equal minima.
 
@@ -185,9 +178,8 @@ class Branin(AnalyticTruth):
     Optimization 2 (1978)). The source has no noise. Here $\sigma(x) = 5 + 1.6\,x_2$.
     """
 
-    name: ClassVar[str] = "branin"
-    lowest: ClassVar[tuple[float, ...]] = (-5.0, 0.0)
-    highest: ClassVar[tuple[float, ...]] = (10.0, 15.0)
+    lowest = (-5.0, 0.0)
+    highest = (10.0, 15.0)
 
     def mean(self, X: Table) -> Row:
         """The true function."""
@@ -200,7 +192,6 @@ class Branin(AnalyticTruth):
         return 5 + 1.6 * _columns(X)[1]
 
 
-@dataclass(frozen=True)
 class Borehole(AnalyticTruth):
     r"""The borehole function: water that flows through a hole between two aquifers.
 
@@ -214,9 +205,8 @@ class Borehole(AnalyticTruth):
     (2001)). The source has no noise. Here $\sigma(x) = f(x) / 5$: the flow is measured to 20 %.
     """
 
-    name: ClassVar[str] = "borehole"
-    lowest: ClassVar[tuple[float, ...]] = (0.05, 100, 63_070, 990, 63.1, 700, 1120, 9855)
-    highest: ClassVar[tuple[float, ...]] = (0.15, 50_000, 115_600, 1110, 116, 820, 1680, 12_045)
+    lowest = (0.05, 100, 63_070, 990, 63.1, 700, 1120, 9855)
+    highest = (0.15, 50_000, 115_600, 1110, 116, 820, 1680, 12_045)
 
     def mean(self, X: Table) -> Row:
         """The true function."""
@@ -237,8 +227,5 @@ def _columns(X: Table) -> Float64[np.ndarray, "feature row"]:
 
 ANALYTIC_TRUTHS: Mapping[str, type[AnalyticTruth]] = Named(
     "analytic truth",
-    {
-        truth.name: truth
-        for truth in (Sine, Friedman1, Friedman2, Friedman3, Ishigami, Branin, Borehole)
-    },
+    {t.name: t for t in (Sine, Friedman1, Friedman2, Friedman3, Ishigami, Branin, Borehole)},
 )

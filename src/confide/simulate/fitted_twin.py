@@ -1,17 +1,25 @@
-"""A truth that can be kept in a file: a function and a variance fitted to data, and its noise."""
+"""A twin that can be kept in a file: a function and a variance fitted to data, and its noise."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float64
 
+from confide.named import Named
 from confide.persistence import Arrays, checked_array, part
-from confide.simulate.functions import FUNCTIONS, Function
 from confide.simulate.noise import GAUSSIAN, NoiseLaw, Residuals
+from confide.simulate.smooth import Kernels
 from confide.simulate.truth import Truth
 from confide.standardise import Standardiser
-from confide.trees import Row, Table, Trees, variance_of_residuals
+from confide.trees import Row, Table, Trees
+
+Function: TypeAlias = Trees | Kernels
+FUNCTIONS: Named[type[Trees] | type[Kernels]] = Named(
+    "function", {kind.name: kind for kind in (Trees, Kernels)}
+)
+# Twins' old names, which model files may hold; truths of the same names are another thing.
+OLD_KINDS = {"random_forest": "forest", "gradient_boosting": "boosting"}
 
 
 @dataclass(frozen=True)
@@ -22,36 +30,16 @@ class FittedTwin(Truth):
     units in which every feature, and the target, have mean 0 and standard deviation 1.
 
     Attributes:
-        kind: which candidate its function is.
-        standardiser: to and from those units.
-        function: the true function, in them.
-        variance: the true variance of the noise, in them.
+        kind: the kind of its function: "forest", "boosting" or "smooth".
+        standardiser: converts to and from those units.
+        function: the true function, in those units.
+        variance: the true variance of the noise, in those units.
     """
 
     kind: str
     standardiser: Standardiser
     function: Function
     variance: Trees
-
-    @classmethod
-    def from_residuals(
-        cls,
-        kind: str,
-        standardiser: Standardiser,
-        function: Function,
-        Z: Table,
-        residuals: Row,
-        seed: int,
-    ) -> "FittedTwin":
-        """A function, with noise like the residuals of rows that a fit had not seen.
-
-        What residuals are beyond their size is drawn from them. Inputs and residuals are
-        standardised.
-        """
-        variance = variance_of_residuals(Z, residuals, seed)
-        std = np.sqrt(variance(Z))
-        standardised = np.divide(residuals, std, out=np.zeros_like(residuals), where=std > 0)
-        return cls(kind, standardiser, function, variance, noise=Residuals.of(standardised))
 
     def mean(self, X: Table) -> Row:
         """The true function."""
@@ -66,15 +54,18 @@ class FittedTwin(Truth):
 
     def to_file(self) -> tuple[dict[str, Any], Arrays]:
         """Its JSON and its arrays."""
-        arrays = {f"units.{name}": array for name, array in self.standardiser.to_arrays().items()}
-        arrays |= {f"mean.{name}": array for name, array in self.function.to_arrays().items()}
-        arrays |= {f"variance.{name}": array for name, array in self.variance.to_arrays().items()}
+        parts = {"units": self.standardiser, "mean": self.function, "variance": self.variance}
+        arrays = {
+            f"{part}.{name}": array
+            for part, value in parts.items()
+            for name, array in value.to_arrays().items()
+        }
         if isinstance(self.noise, Residuals):
             arrays["noise"] = self.noise.sorted_values
         return {"kind": self.kind, "function": self.function.name}, arrays
 
     @classmethod
-    def from_file(cls, said: Any, arrays: Arrays, n_features: int) -> "FittedTwin":
+    def from_file(cls, payload: Any, arrays: Arrays, n_features: int) -> "FittedTwin":
         """From a model file's parts, checked."""
         noise: NoiseLaw = GAUSSIAN
         if "noise" in arrays:
@@ -83,9 +74,9 @@ class FittedTwin(Truth):
                 raise ValueError("residuals of a twin must be in order")
             noise = Residuals(values)
         return cls(
-            str(said["kind"]),
+            OLD_KINDS.get(payload["kind"], str(payload["kind"])),
             Standardiser.from_arrays(part(arrays, "units"), n_features),
-            FUNCTIONS[str(said["function"])].from_arrays(part(arrays, "mean"), n_features),
+            FUNCTIONS[str(payload["function"])].from_arrays(part(arrays, "mean"), n_features),
             Trees.from_arrays(part(arrays, "variance"), n_features),
             noise=noise,
         )

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from jaxtyping import Float64
@@ -12,6 +12,8 @@ from scipy import special
 from confide.named import Named
 
 Values = Float64[np.ndarray, "*shape"]
+Draws = Float64[np.ndarray, "..."]
+Shape: TypeAlias = int | tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -21,18 +23,16 @@ class NoiseLaw(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def sample(
-        self, generator: np.random.Generator, shape: int | tuple[int, ...]
-    ) -> Float64[np.ndarray, "..."]:
+    def sample(self, generator: np.random.Generator, shape: Shape) -> Draws:
         """Independent draws."""
 
     @abstractmethod
     def cdf(self, z: Values) -> Values:
         """The probability of lying at or below z."""
 
-    @abstractmethod
     def survival(self, z: Values) -> Values:
-        """The probability of lying above z: one less the cdf, but with all digits when small."""
+        """The probability of lying above z; laws with tails compute it with all digits."""
+        return 1 - self.cdf(z)
 
     def interval_probability(self, lower: Values, upper: Values) -> Values:
         """The probability of lying in [lower, upper]; zero where the bounds are crossed.
@@ -51,15 +51,12 @@ class NoiseLaw(ABC):
         return np.maximum(probability, 0.0)
 
 
-@dataclass(frozen=True)
 class Gaussian(NoiseLaw):
     """The normal law of Assumption 2.1 and of the paper's main experiments."""
 
     name: ClassVar[str] = "gaussian"
 
-    def sample(
-        self, generator: np.random.Generator, shape: int | tuple[int, ...]
-    ) -> Float64[np.ndarray, "..."]:
+    def sample(self, generator: np.random.Generator, shape: Shape) -> Draws:
         """Independent draws."""
         return np.asarray(generator.standard_normal(shape))
 
@@ -72,7 +69,6 @@ class Gaussian(NoiseLaw):
         return np.asarray(special.ndtr(-z))
 
 
-@dataclass(frozen=True)
 class StudentT3(NoiseLaw):
     r"""Heavy tails: $\sqrt{1/3}\,T$ with $T \sim t(3)$ (`bench-different-noise`).
 
@@ -83,9 +79,7 @@ class StudentT3(NoiseLaw):
     degrees_of_freedom: ClassVar[int] = 3
     scale: ClassVar[float] = np.sqrt(1 / 3)
 
-    def sample(
-        self, generator: np.random.Generator, shape: int | tuple[int, ...]
-    ) -> Float64[np.ndarray, "..."]:
+    def sample(self, generator: np.random.Generator, shape: Shape) -> Draws:
         """Independent draws."""
         return np.asarray(self.scale * generator.standard_t(self.degrees_of_freedom, shape))
 
@@ -98,7 +92,6 @@ class StudentT3(NoiseLaw):
         return self.cdf(-z)
 
 
-@dataclass(frozen=True)
 class CentredGamma(NoiseLaw):
     r"""Strong skewness: $G - 1/\sqrt{10}$, $G \sim \Gamma(1/10, \sqrt{10})$, from the same table.
 
@@ -112,9 +105,7 @@ class CentredGamma(NoiseLaw):
     scale: ClassVar[float] = np.sqrt(10)
     smallest: ClassVar[float] = -shape * scale
 
-    def sample(
-        self, generator: np.random.Generator, shape: int | tuple[int, ...]
-    ) -> Float64[np.ndarray, "..."]:
+    def sample(self, generator: np.random.Generator, shape: Shape) -> Draws:
         """Independent draws."""
         return np.asarray(generator.gamma(self.shape, self.scale, shape) + self.smallest)
 
@@ -133,7 +124,7 @@ class CentredGamma(NoiseLaw):
 
 @dataclass(frozen=True)
 class Residuals(NoiseLaw):
-    """Noise drawn from residuals, as they are: heavy tails and skewness are the data's own.
+    """Noise drawn from residuals, so that heavy tails and skewness are the data's own.
 
     Attributes:
         sorted_values: standardised residuals, with mean 0 and variance 1.
@@ -144,25 +135,19 @@ class Residuals(NoiseLaw):
 
     @classmethod
     def of(cls, residuals: Float64[np.ndarray, " residual"]) -> "NoiseLaw":
-        """Standardised; the normal law where there are none but zeros."""
+        """Standardised residuals; the normal law where all residuals are zero."""
         centred = residuals - residuals.mean()
         scale = centred.std()
         return cls(np.sort(centred) / scale) if scale > 0 else GAUSSIAN
 
-    def sample(
-        self, generator: np.random.Generator, shape: int | tuple[int, ...]
-    ) -> Float64[np.ndarray, "..."]:
+    def sample(self, generator: np.random.Generator, shape: Shape) -> Draws:
         """Independent draws."""
         return np.asarray(generator.choice(self.sorted_values, shape))
 
     def cdf(self, z: Values) -> Values:
         """The share of residuals at or below z."""
-        found = np.searchsorted(self.sorted_values, z, side="right")
-        return np.asarray(found / len(self.sorted_values))
-
-    def survival(self, z: Values) -> Values:
-        """The share of residuals above z."""
-        return 1 - self.cdf(z)
+        n_below = np.searchsorted(self.sorted_values, z, side="right")
+        return np.asarray(n_below / len(self.sorted_values))
 
 
 GAUSSIAN = Gaussian()

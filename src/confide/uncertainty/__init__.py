@@ -1,61 +1,39 @@
 """Variances and intervals from arrays, in the paper's terms; knows no network.
 
-Read `variances.py` for the three sources of uncertainty, `law.py` for what every law answers,
-`intervals.py` for what the paper says about the true function and about a new observation,
-`t_plus_normal.py` for the exact quantiles, `pivots.py` for intervals of both kinds that are
+Read `paper.py` for the paper's three sources of uncertainty and its intervals, `law.py` for what
+every law answers, `t_plus_normal.py` for the exact quantiles of the paper's law,
+`density_free.py` for laws that have intervals and no density, `pivots.py` for intervals that are
 calibrated on simulated data.
 """
 
 from confide.moved import renamed
-from confide.uncertainty.intervals import (
-    bootstrapped_confidence_law,
-    bootstrapped_prediction_law,
-    deep_ensemble_confidence_law,
-    deep_ensemble_prediction_law,
-    monte_carlo_prediction_interval,
+from confide.uncertainty.density_free import SAME_LEVEL as SAME_LEVEL
+from confide.uncertainty.density_free import LevelLaw as LevelLaw
+from confide.uncertainty.density_free import ScoreLaw as ScoreLaw
+from confide.uncertainty.density_free import Scores as Scores
+from confide.uncertainty.density_free import conformal_quantile as conformal_quantile
+from confide.uncertainty.law import Law as Law
+from confide.uncertainty.law import NormalMixture as NormalMixture
+from confide.uncertainty.law import Origin as Origin
+from confide.uncertainty.law import Row as Row
+from confide.uncertainty.law import SymmetricLaw as SymmetricLaw
+from confide.uncertainty.paper import aleatoric_variance as aleatoric_variance
+from confide.uncertainty.paper import bootstrapped_confidence_law as bootstrapped_confidence_law
+from confide.uncertainty.paper import bootstrapped_prediction_law as bootstrapped_prediction_law
+from confide.uncertainty.paper import classical_variance as classical_variance
+from confide.uncertainty.paper import deep_ensemble_confidence_law as deep_ensemble_confidence_law
+from confide.uncertainty.paper import deep_ensemble_prediction_law as deep_ensemble_prediction_law
+from confide.uncertainty.paper import disagreement_variance as disagreement_variance
+from confide.uncertainty.paper import ensemble_mean as ensemble_mean
+from confide.uncertainty.paper import epistemic_variance as epistemic_variance
+from confide.uncertainty.paper import (
+    monte_carlo_prediction_interval as monte_carlo_prediction_interval,
 )
-from confide.uncertainty.law import Law, NormalMixture, Origin, Row
-from confide.uncertainty.level_law import SAME_LEVEL, LevelLaw
-from confide.uncertainty.pivots import PivotLaw, Simulated, TwinErrors, pooled_scores
-from confide.uncertainty.score_law import ScoreLaw, Scores, conformal_quantile
-from confide.uncertainty.symmetric_law import SymmetricLaw
-from confide.uncertainty.t_plus_normal_law import TPlusNormalLaw
-from confide.uncertainty.variances import (
-    aleatoric_variance,
-    classical_variance,
-    disagreement_variance,
-    ensemble_mean,
-    epistemic_variance,
-    optimisation_variance,
-)
-
-__all__ = [
-    "SAME_LEVEL",
-    "Law",
-    "LevelLaw",
-    "NormalMixture",
-    "Origin",
-    "PivotLaw",
-    "Row",
-    "ScoreLaw",
-    "Scores",
-    "Simulated",
-    "SymmetricLaw",
-    "TPlusNormalLaw",
-    "TwinErrors",
-    "aleatoric_variance",
-    "bootstrapped_confidence_law",
-    "bootstrapped_prediction_law",
-    "classical_variance",
-    "conformal_quantile",
-    "deep_ensemble_confidence_law",
-    "deep_ensemble_prediction_law",
-    "disagreement_variance",
-    "ensemble_mean",
-    "epistemic_variance",
-    "monte_carlo_prediction_interval",
-    "optimisation_variance",
-    "pooled_scores",
-]
+from confide.uncertainty.paper import optimisation_variance as optimisation_variance
+from confide.uncertainty.pivots import PivotLaw as PivotLaw
+from confide.uncertainty.pivots import Simulated as Simulated
+from confide.uncertainty.pivots import TwinErrors as TwinErrors
+from confide.uncertainty.pivots import pooled_scores as pooled_scores
+from confide.uncertainty.t_plus_normal import TPlusNormalLaw as TPlusNormalLaw
 
 __getattr__ = renamed(__name__, {"SimulatedErrors": "TwinErrors"})

@@ -1,7 +1,8 @@
-"""What is asked of a law: where something unknown lies in each row, and how surely."""
+"""What a law answers: where something unknown lies in each row, and how surely."""
 
 from abc import abstractmethod
-from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float64, Int
@@ -10,6 +11,9 @@ from confide.errors import NoSuchIntervalError
 
 Row = Float64[np.ndarray, " row"]
 Bounds = Float64[np.ndarray, "row 2"]
+Values = Float64[np.ndarray, "..."]
+Draws = Float64[np.ndarray, "sample row"]
+Numbers = Int[np.ndarray, " some"]
 Origin: TypeAlias = Literal["model", "held_out", "twins"]
 
 
@@ -25,23 +29,23 @@ class NormalMixture(NamedTuple):
 class Law(Protocol):
     """The law of one unknown number for each row: the true function's value, or an observation.
 
-    Any class with these members is a law, and nothing asks which class it is. A class that inherits
-    from this one needs `quantile`, `cdf`, `log_density`, `sample` and `take`; the rest is there.
-    What a law cannot answer it refuses with `NoSuchIntervalError`.
+    Any class with these members is a law: no code depends on which class it is. A class that
+    inherits from this one needs `quantile`, `cdf`, `log_density`, `sample` and `take`; the rest is
+    inherited. A law refuses with `NoSuchIntervalError` what it cannot answer.
     """
 
     @property
     def origin(self) -> Origin:
         """Where it comes from.
 
-        "model": it is the method's own. "held_out": it was calibrated on rows that were kept back.
-        "twins": it was calibrated on simulated twins of the data.
+        "model": it is the method's own. "held_out": it was calibrated on held-out rows. "twins": it
+        was calibrated on simulated twins of the data.
         """
         return "model"
 
     @property
     def levels(self) -> tuple[float, ...] | None:
-        """The only levels that it has intervals for; None where it has every level."""
+        """The levels that it has intervals for; None where it has them at every level."""
         return None
 
     @property
@@ -62,11 +66,11 @@ class Law(Protocol):
         """The value below which the unknown lies with that probability."""
 
     @abstractmethod
-    def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
+    def cdf(self, value: Values) -> Row:
         """The probability of lying at or below `value` (one number, or one for each row)."""
 
     @abstractmethod
-    def log_density(self, value: Float64[np.ndarray, "..."]) -> Row:
+    def log_density(self, value: Values) -> Row:
         """The logarithm of the density at `value` (one number, or one for each row)."""
 
     def normal_mixture(self) -> NormalMixture:
@@ -77,11 +81,40 @@ class Law(Protocol):
         )
 
     @abstractmethod
-    def sample(
-        self, generator: np.random.Generator, n_samples: int
-    ) -> Float64[np.ndarray, "sample row"]:
+    def sample(self, generator: np.random.Generator, n_samples: int) -> Draws:
         """Independent draws, for each row."""
 
     @abstractmethod
-    def take(self, rows: Int[np.ndarray, " some"]) -> "Law":
+    def take(self, rows: Numbers) -> "Law":
         """The law of the rows with these numbers, in this order."""
+
+
+@dataclass(frozen=True)
+class SymmetricLaw(Law):
+    """A law whose intervals lie about `location`.
+
+    Attributes:
+        per_row: the names of the attributes that have a number for each row.
+        location: its centre.
+    """
+
+    per_row: ClassVar[tuple[str, ...]]
+    location: Row
+
+    @abstractmethod
+    def half_width(self, confidence_level: float) -> Row:
+        """Half the width of the central interval with that probability."""
+
+    def interval(self, confidence_level: float) -> Bounds:
+        """The central interval with that probability."""
+        half_width = self.half_width(confidence_level)
+        return np.stack([self.location - half_width, self.location + half_width], axis=-1)
+
+    def quantile(self, probability: float) -> Row:
+        """The value below which the unknown lies with that probability."""
+        lower, upper = self.interval(abs(2 * probability - 1)).T
+        return lower if probability < 0.5 else upper
+
+    def take(self, rows: Numbers) -> "SymmetricLaw":
+        """The law of the rows with these numbers, in this order."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in self.per_row})

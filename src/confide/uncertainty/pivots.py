@@ -32,15 +32,15 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from confide.uncertainty.density_free import ScoreLaw, Scores
 from confide.uncertainty.law import Origin, Row
-from confide.uncertainty.score_law import ScoreLaw, Scores
 
 PerSimulation = Float64[np.ndarray, "simulation row"]
 TINY = np.finfo(np.float64).tiny
 
 
 class PivotLaw(ScoreLaw):
-    """What simulated data say of the unknown: the true function's value, or a new observation."""
+    """The law of the true function's value, or of a new observation, by errors on twins."""
 
     origin: ClassVar[Origin] = "twins"
 
@@ -73,12 +73,11 @@ def pooled_scores(studentised: PerSimulation, expected: PerSimulation | None = N
 
 @dataclass(frozen=True)
 class TwinErrors:
-    """How far simulated fits were off at some rows, by their truth and by their own account.
+    """How far fits to simulated data were off at some rows, and how far they claimed to be.
 
     Attributes:
         factor: root mean square of the studentised errors of the confidence intervals.
-        factor_error: standard error of the factor, as a share of it: so many simulations tell it
-            no better.
+        factor_error: standard error of the factor, as a share of it; more simulations reduce it.
         prediction_factor: the same for a new observation.
         bias: mean error of the prediction over the simulations, in units of the target.
         systematic: size of the bias within each truth, its root mean square over the truths.
@@ -98,17 +97,17 @@ class TwinErrors:
 
     @property
     def is_biased(self) -> Bool[np.ndarray, " row"]:
-        """Whether the systematic error exceeds chance, and what the method itself claims.
+        """Whether the systematic error exceeds both chance and what the method itself claims.
 
-        There the method's own interval stands beside the truth, and no narrow one is honest,
-        however many members average chance away.
+        There the method's own interval misses the truth, and no narrow interval is honest, however
+        many members average chance away.
         """
         return self.systematic > np.maximum(self.spread, self.claimed)
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """What fits to simulated data said about some rows, beside the truth there.
+    """What fits to simulated data predict at some rows, beside the truth there.
 
     Attributes:
         errors: prediction less true function.
@@ -141,9 +140,9 @@ class Simulated:
         squares = (errors / self.claimed) ** 2
         mean_square = squares.mean(axis=0)
         error = squares.std(axis=0, ddof=1) / np.sqrt(n)  # of the mean square; of its root half
-        of_truths = [self.errors[i :: self.n_truths] for i in range(self.n_truths)]
-        chance = np.mean([each.var(axis=0, ddof=1) for each in of_truths], axis=0)
-        bias = np.mean([each.mean(axis=0) ** 2 for each in of_truths], axis=0)
+        by_truth = [self.errors[i :: self.n_truths] for i in range(self.n_truths)]
+        chance = np.mean([own.var(axis=0, ddof=1) for own in by_truth], axis=0)
+        bias = np.mean([own.mean(axis=0) ** 2 for own in by_truth], axis=0)
         return TwinErrors(
             factor=np.sqrt(mean_square),
             factor_error=error / np.maximum(2 * mean_square, TINY),

@@ -29,6 +29,7 @@ from confide.experiments.honest.problems import (
     SHIFT,
     SHIFTED,
     SHORTENED,
+    TWIN_KINDS,
     Contender,
     Problem,
     shown_for,
@@ -166,7 +167,7 @@ def _calibrate(model: Any, twin: Twin, y: np.ndarray, variant: str, n_simulation
         model.calibrate_confidence(
             twin.X_train,
             y,
-            truth={ORACLE: twin.truth, SHIFTED: AUTO}.get(variant, variant),
+            twin={ORACLE: twin.truth, SHIFTED: AUTO, AUTO: AUTO, **TWIN_KINDS}[variant],
             n_simulations=n_simulations,
             shift=SHIFT if variant == SHIFTED else 0.0,
         )
@@ -177,10 +178,12 @@ def _by_row(model: IntervalRegressor, prediction: Prediction) -> pd.DataFrame:
     calibration, errors = model.confidence_calibration_, prediction.twin_errors
     if calibration is None or errors is None:
         raise ValueError("The model must be calibrated.")
+    names = {kind: name for name, kind in TWIN_KINDS.items()}
+    kinds = [twin.kind for twin in calibration.summary.resemblances]
     return pd.DataFrame(
         {
             "row": np.arange(len(prediction), dtype=np.int32),
-            "twins": "+".join(twin.kind for twin in calibration.summary.resemblances),
+            "twins": "+".join(names.get(kind, kind) for kind in kinds),
             "factor": errors.factor.astype(np.float32),
             "bias": errors.bias.astype(np.float32),
             "spread": errors.spread.astype(np.float32),

@@ -7,7 +7,7 @@ from typing import Any
 
 from confide.experiments.simulated import TEST_SIZE, Twin, n_rows_of, twin_of
 from confide.randomness import key_from
-from confide.simulate import ANALYTIC_TRUTHS, CANDIDATES
+from confide.simulate import ANALYTIC_TRUTHS
 
 SMALL = ("boston", "concrete", "energy", "yacht", "wine_red")
 LARGE = ("kin8nm", "naval", "power")
@@ -28,11 +28,13 @@ BDE, DE, NB = (
 RAW, AUTO, ORACLE, SHIFTED = "raw", "auto", "oracle", "shifted"
 # The share of the bias that the last one takes off its centres.
 SHIFT = 0.5
+# Kinds of twins, by the names under which results are kept.
+TWIN_KINDS = {"random_forest": "forest", "gradient_boosting": "boosting", "smooth": "smooth"}
 # What tables call them.
 IN_WORDS = {
     RAW: "raw",
     AUTO: "calibrated",
-    **{kind: f"calibrated on {kind.replace('_', ' ')}" for kind in CANDIDATES},
+    **{kind: f"calibrated on {kind.replace('_', ' ')}" for kind in TWIN_KINDS},
     ORACLE: "calibrated on the truth itself",
     SHIFTED: "calibrated, shifted by half the bias",
 }
@@ -133,7 +135,7 @@ EVERYWHERE = (Contender("BDE", BDE, (RAW, AUTO)), Contender("DE", DE), Contender
 
 def shown_for(problem: Problem) -> Sequence[Contender]:
     """Those that are judged on a few problems alone."""
-    kinds = (*CANDIDATES, ORACLE) if problem in SHOWN_TWINS else ()
+    kinds = (*TWIN_KINDS, ORACLE) if problem in SHOWN_TWINS else ()
     methods = [Contender("DE", DE, (AUTO,))] if problem in SHOWN_METHODS else []
     shifts = [Contender("BDE", BDE, (SHIFTED,))] if problem in SHOWN_SHIFTS else []
     return [*shifts, *methods, *(Contender("BDE", BDE, (kind,)) for kind in kinds)]

@@ -1,20 +1,86 @@
-"""The law that scores make: how many scales from its centre the unknown lies, and how often."""
+"""Laws that have intervals and no density: of one level, or of calibration scores."""
 
 import math
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-from jaxtyping import Float64, Int
+from jaxtyping import Float64
 
 from confide.errors import NoSuchIntervalError
-from confide.uncertainty.law import Row
-from confide.uncertainty.level_law import SAME_LEVEL
-from confide.uncertainty.symmetric_law import SymmetricLaw
+from confide.uncertainty.law import Draws, Row, SymmetricLaw, Values
 
 Scores = Float64[np.ndarray, " score"]
+# Levels are compared as they are meant: 0.7 + 0.1 is 0.8.
+SAME_LEVEL = 1e-9
+
+
+class DensityFreeLaw(SymmetricLaw):
+    """A symmetric law that has intervals and no density."""
+
+    def log_density(self, value: Values) -> NoReturn:
+        """Refuses: there is no density."""
+        del value
+        raise NoSuchIntervalError(self._no_density)
+
+    def normal_mixture(self) -> NoReturn:
+        """Refuses: it is no mixture of normal laws."""
+        raise NoSuchIntervalError(self._no_density)
+
+    @property
+    @abstractmethod
+    def _no_density(self) -> str:
+        """What the user is told, and advised to ask for instead."""
+
+
+@dataclass(frozen=True)
+class LevelLaw(DensityFreeLaw):
+    """An interval for each row at one level: a law with one answer.
+
+    Attributes:
+        location: the middle of the interval.
+        half_width_at_level: half its width.
+        confidence_level: the level it was made for.
+    """
+
+    per_row = ("location", "half_width_at_level")
+    half_width_at_level: Row
+    confidence_level: float
+
+    @property
+    def levels(self) -> tuple[float]:
+        """The one that it was made for."""
+        return (self.confidence_level,)
+
+    def half_width(self, confidence_level: float) -> Row:
+        """Half the width of the interval, if that is its level."""
+        if abs(confidence_level - self.confidence_level) > SAME_LEVEL:
+            raise NoSuchIntervalError(
+                f"This method was trained for {100 * self.confidence_level:g} % intervals and has "
+                f"no others, got confidence_level={confidence_level:g}. Ask for "
+                f"{self.confidence_level:g}, or fit anew with "
+                f"confidence_level={confidence_level:g}."
+            )
+        return self.half_width_at_level
+
+    def cdf(self, value: Values) -> NoReturn:
+        """Refuses: one interval is not a distribution."""
+        del value
+        raise NoSuchIntervalError(self._no_density)
+
+    def sample(self, generator: np.random.Generator, n_samples: int) -> NoReturn:
+        """Refuses: one interval is not a distribution."""
+        del generator, n_samples
+        raise NoSuchIntervalError(self._no_density)
+
+    @property
+    def _no_density(self) -> str:
+        return (
+            f"This method bounds a new observation at {100 * self.confidence_level:g} % and has no "
+            "distribution of it. Ask for its prediction interval at that level."
+        )
 
 
 def conformal_quantile(sorted_scores: Scores, confidence_level: float) -> float:
@@ -33,13 +99,12 @@ def conformal_quantile(sorted_scores: Scores, confidence_level: float) -> float:
 
 
 @dataclass(frozen=True)
-class ScoreLaw(SymmetricLaw):
-    """What calibrated scores say of what is unknown.
+class ScoreLaw(DensityFreeLaw):
+    """A law whose intervals are quantiles of calibration scores.
 
-    Its quantiles are those of the scores, so it has no density, and the share 1 / (n + 1) that n
-    scores leave open lies at infinity, half on each side: `cdf` does not reach one, and one of
-    n + 1 draws is infinite. Between scores `cdf` is linear, and at least the level at the bounds
-    of an interval.
+    So it has no density, and the share 1 / (n + 1) that n scores leave open lies at infinity, half
+    on each side: `cdf` does not reach one, and one of n + 1 draws is infinite. Between scores `cdf`
+    is linear, and at least the level at the bounds of an interval.
 
     Attributes:
         location: its centre.
@@ -47,6 +112,7 @@ class ScoreLaw(SymmetricLaw):
         sorted_scores: how far off the centre was when it could be seen, in scales.
     """
 
+    per_row = ("location", "scale")
     scale: Row
     sorted_scores: Scores
 
@@ -63,15 +129,13 @@ class ScoreLaw(SymmetricLaw):
             )
         return _times(score, self.scale)
 
-    def cdf(self, value: Float64[np.ndarray, "..."]) -> Row:
+    def cdf(self, value: Values) -> Row:
         """The probability of lying at or below `value` (one number, or one for each row)."""
         distance = np.broadcast_to(value - self.location, self.location.shape)
         side = np.where(distance < 0, -1, 1)
         return (1 + side * self._central_probability(np.abs(distance))) / 2
 
-    def sample(
-        self, generator: np.random.Generator, n_samples: int
-    ) -> Float64[np.ndarray, "sample row"]:
+    def sample(self, generator: np.random.Generator, n_samples: int) -> Draws:
         """Independent draws, for each row; one of n + 1 is infinite."""
         shape = (n_samples, len(self.location))
         scores, probabilities = self._curve
@@ -79,18 +143,6 @@ class ScoreLaw(SymmetricLaw):
         score = np.interp(drawn, probabilities, scores, right=math.inf)
         side = np.where(generator.uniform(size=shape) < 0.5, -1, 1)
         return self.location + side * _times(score, self.scale)
-
-    def log_density(self, value: Float64[np.ndarray, "..."]) -> Row:
-        """Refuses: scores have quantiles and no density."""
-        self._refuse(value)
-
-    def normal_mixture(self) -> NoReturn:
-        """Refuses: scores are no mixture of normal laws."""
-        self._refuse()
-
-    def take(self, rows: Int[np.ndarray, " some"]) -> "ScoreLaw":
-        """The law of the rows with these numbers, in this order; scores are of no row."""
-        return replace(self, location=self.location[rows], scale=self.scale[rows])
 
     @property
     def _curve(self) -> tuple[Scores, Scores]:
@@ -110,14 +162,15 @@ class ScoreLaw(SymmetricLaw):
     def _why_infinite(self, confidence_level: float) -> str:
         """What the user is told of infinite bounds at that level."""
 
-    def _refuse(self, *_: object) -> NoReturn:
-        raise NoSuchIntervalError(
+    @property
+    def _no_density(self) -> str:
+        return (
             "A calibrated prediction has quantiles and no density. Score its quantiles or its "
             "intervals, or ask the law of `prediction.uncalibrated`."
         )
 
 
-def _times(score: float | Float64[np.ndarray, "..."], scale: Row) -> Float64[np.ndarray, "..."]:
+def _times(score: float | Values, scale: Row) -> Values:
     """Score times scale, where an infinite score is infinite on any scale, zero too."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where(np.isinf(score), math.inf, score * scale)

@@ -1,0 +1,193 @@
+"""Which function a twin has: of several kinds, those that predict held-out rows about as well."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.model_selection import GroupKFold
+
+from confide.errors import TwinError
+from confide.fingerprints import groups
+from confide.named import Named
+from confide.progress import Progress
+from confide.simulate.fitted_twin import FittedTwin, Function, standardised_inputs
+from confide.simulate.noise import NoiseLaw, Residuals
+from confide.simulate.smooth import smooth
+from confide.standardise import Standardiser
+from confide.trees import Row, Table, Trees, variance_of_residuals
+
+Fit: TypeAlias = Callable[[Table, Row], Function]
+# What is tuned on all rows is then fitted to any part of them; the number is a seed.
+Tune: TypeAlias = Callable[[Table, Row, int], Fit]
+# Trees of a forest, and steps of boosting.
+N_TREES, N_STEPS = 50, 100
+# A forest of a long table would make a large model file; so many leaves lose little.
+MOST_LEAVES = 2_048
+N_FOLDS = 4
+# The fewest different rows that folds, and a forest of their squared residuals, make sense for.
+FEWEST_ROWS = 20
+
+
+def forest(X: Table, _: Row, seed: int) -> Fit:
+    """A mean of deep trees, each on half of the features at a split."""
+    unfitted = RandomForestRegressor(
+        N_TREES,
+        min_samples_leaf=3,
+        max_leaf_nodes=MOST_LEAVES,
+        max_features=0.5 if X.shape[1] > 2 else 1.0,
+        random_state=seed,
+    )
+    return lambda X, y: Trees.from_sklearn(
+        clone(unfitted).fit(X, y).estimators_, weight=1 / N_TREES
+    )
+
+
+def boosting(_X: Table, _y: Row, seed: int) -> Fit:
+    """A sum of small trees, each on half of the rows."""
+    unfitted = GradientBoostingRegressor(
+        n_estimators=N_STEPS, max_depth=3, subsample=0.5, random_state=seed
+    )
+
+    def fit(X: Table, y: Row) -> Trees:
+        fitted = clone(unfitted).fit(X, y)
+        return Trees.from_sklearn(
+            list(fitted.estimators_[:, 0]),
+            weight=fitted.learning_rate,
+            constant=float(fitted.init_.constant_[0, 0]),
+        )
+
+    return fit
+
+
+CANDIDATES: Named[Tune] = Named("twin", {"forest": forest, "boosting": boosting, "smooth": smooth})
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """How well one kind of function predicts rows that it was not fitted to.
+
+    Attributes:
+        kind: its name.
+        rmse: root mean squared error on held-out rows, each row held out once.
+        behind: how far its mean squared error lies behind the least one, in standard errors of
+            that difference; zero for the best.
+        kept: whether it is a twin: at most one standard error behind.
+    """
+
+    kind: str
+    rmse: float
+    behind: float
+    kept: bool
+
+
+def n_steps(kinds: Sequence[str]) -> int:
+    """How many steps `fitted_twins` reports in all."""
+    return len(kinds) * (1 + N_FOLDS)
+
+
+def fitted_twins(
+    X: Table,
+    y: Row,
+    seed: int,
+    kinds: Sequence[str] = tuple(CANDIDATES),
+    *,
+    progress: Progress | None = None,
+) -> tuple[list[FittedTwin], list[Candidate]]:
+    """Twins of a data set, chosen by cross-validation, the best first; and how all did.
+
+    Rough and smooth candidates are fitted to three quarters of the rows in turn. Those whose
+    squared errors on the others are at most one standard error above the least are kept, and fitted
+    to all rows. The noise of each is that of its held-out residuals.
+
+    Args:
+        X: the rows.
+        y: the target of each row.
+        seed: of the folds and of the candidates.
+        kinds: the candidates, by their names in `CANDIDATES`.
+        progress: called after each of `n_steps(kinds)` steps.
+
+    Returns:
+        The twins that were kept, and how well every candidate predicted.
+
+    Raises:
+        TwinError: the data are too few, or no candidate can be fitted to them.
+    """
+    (units,) = Standardiser.for_each(X, y[None])
+    Z, t = standardised_inputs(units, X), (y - units.y_mean) / units.y_scale
+    copies = groups(Z, t)  # rows far from zero are told apart as well
+    if (n_different := int(copies.max()) + 1) < FEWEST_ROWS:
+        raise TwinError(
+            f"A twin needs at least {FEWEST_ROWS} different rows, got {n_different}. Gather more, "
+            "or pass a `twin` of your own."
+        )
+    # One after the other: trees are so small here that threads would wait for each other.
+    folds = list(GroupKFold(N_FOLDS, shuffle=True, random_state=seed).split(Z, t, copies))
+    advance = progress or (lambda _: None)
+    fits: dict[str, Fit] = {}
+    residuals = {kind: np.empty(len(y)) for kind in kinds}
+    for kind in kinds:
+        with _blaming(kind):
+            fits[kind] = CANDIDATES[kind](Z, t, seed)
+            advance(1)
+            for train, test in folds:
+                residuals[kind][test] = t[test] - fits[kind](Z[train], t[train])(Z[test])
+                advance(1)
+    candidates = judged({kind: units.y_scale * residuals[kind] for kind in kinds})
+    twins = []
+    for kind in (candidate.kind for candidate in candidates if candidate.kept):
+        with _blaming(kind):
+            function = fits[kind](Z, t)
+        variance, noise = _noise(Z, residuals[kind], seed)
+        twins.append(FittedTwin(kind, units, function, variance, noise=noise))
+    return twins, candidates
+
+
+def _noise(Z: Table, residuals: Row, seed: int) -> tuple[Trees, NoiseLaw]:
+    """Noise like the residuals of rows that a fit had not seen: its variance, and its law."""
+    variance = variance_of_residuals(Z, residuals, seed)
+    std = np.sqrt(variance(Z))
+    standardised = np.divide(residuals, std, out=np.zeros_like(residuals), where=std > 0)
+    return variance, Residuals.of(standardised)
+
+
+def judged(residuals: dict[str, Row]) -> list[Candidate]:
+    """Candidates from the best to the worst, by their held-out residuals.
+
+    Example:
+        >>> candidates = judged({"far": np.array([2.0, -2, 2]), "near": np.array([1.0, -1, 1])})
+        >>> [(candidate.kind, candidate.rmse, candidate.kept) for candidate in candidates]
+        [('near', 1.0, True), ('far', 2.0, False)]
+    """
+    squares = {kind: errors**2 for kind, errors in residuals.items()}
+    order = sorted(squares, key=lambda kind: squares[kind].mean())
+    best = squares[order[0]]
+    candidates = []
+    for kind in order:
+        behind = _in_standard_errors(squares[kind] - best)
+        rmse = float(np.sqrt(squares[kind].mean()))
+        candidates.append(Candidate(kind, rmse, behind, kept=behind <= 1))
+    return candidates
+
+
+def _in_standard_errors(differences: Row) -> float:
+    mean, spread = differences.mean(), differences.std(ddof=1)
+    if mean == 0:
+        return 0.0
+    # Where all rows differ by as much there is no doubt; a number that files can hold says so.
+    return float(mean / max(spread, 1e-9 * mean) * np.sqrt(len(differences)))
+
+
+@contextmanager
+def _blaming(kind: str) -> Iterator[None]:
+    """Says which candidate cannot be fitted, and why."""
+    try:
+        with np.errstate(over="ignore"):  # trees refuse numbers that are too large for them
+            yield
+    except (ValueError, np.linalg.LinAlgError, OverflowError) as error:
+        raise TwinError(
+            f"The twin {kind!r} cannot be fitted to these data: {error}. Pass another `twin`."
+        ) from error
