@@ -10,6 +10,7 @@ import pytest
 from rooms import BEGIN, END, ROOT, SOURCE, as_mermaid, imported_modules, reduced, room, rooms
 
 import confide
+from confide.calibration import ConfidenceCalibration
 from confide.moved import MOVED
 
 # These answer from arrays and files alone: no network, and not the seconds that JAX takes to load.
@@ -64,6 +65,20 @@ def test_a_name_that_changed_is_found_by_its_old_one(package, old, new):
     home = importlib.import_module(package)
     with pytest.warns(DeprecationWarning, match=f"{package}.{old} is now {package}.{new}"):
         assert getattr(home, old) is getattr(home, new)
+
+
+@pytest.mark.parametrize(
+    ("home", "old", "new"),
+    [
+        (confide.Prediction, "simulated", "twin_errors"),
+        (ConfidenceCalibration, "account", "summary"),
+    ],
+)
+def test_an_attribute_that_changed_is_found_by_its_old_name(home, old, new):
+    bare = object.__new__(home)
+    object.__setattr__(bare, new, "what it holds")
+    with pytest.warns(DeprecationWarning, match=f"`{old}` is now `{new}`"):
+        assert getattr(bare, old) == "what it holds"
 
 
 def test_nobody_asks_which_class_a_law_is():

@@ -76,3 +76,15 @@ def renamed(
         return find(name)
 
     return get
+
+
+def renamed_attribute(old: str, new: str) -> property:
+    """An attribute that still answers to its old name, and warns."""
+
+    def ask(self: object) -> Any:
+        warnings.warn(
+            f"`{old}` is now `{new}`, and the old name will go.", DeprecationWarning, stacklevel=2
+        )
+        return getattr(self, new)
+
+    return property(ask, doc=f"The old name of `{new}`.")

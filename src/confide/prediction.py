@@ -13,6 +13,7 @@ from confide.checks import checked_level, checked_probability, checked_targets
 from confide.diagnostics import Decay, Explanation, checked_decay, shares
 from confide.errors import NoSuchIntervalError, nearest
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
+from confide.moved import renamed_attribute
 from confide.uncertainty import Law, Origin, Row, TwinErrors
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class Prediction:
     novelty: Row | None = None
     uncalibrated: "Prediction | None" = None
     twin_errors: TwinErrors | None = None
+
+    simulated = renamed_attribute("simulated", "twin_errors")
 
     def __len__(self) -> int:
         return len(self.mean)

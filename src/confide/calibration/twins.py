@@ -13,6 +13,7 @@ from confide.calibration.summary import CalibrationSummary, Resemblance
 from confide.checks import is_number, require_whole
 from confide.errors import NoSuchIntervalError, TwinError, nearest
 from confide.methods import fit_batches
+from confide.moved import renamed_attribute
 from confide.persistence import Arrays, part
 from confide.prediction import Prediction
 from confide.progress import progress_bar
@@ -63,6 +64,8 @@ class ConfidenceCalibration:
     confidence_scores: Scores
     prediction_scores: Scores
     summary: CalibrationSummary
+
+    account = renamed_attribute("account", "summary")
 
     @classmethod
     def on_twins(
