@@ -11,10 +11,10 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 
-from confide.bootstrap import Bootstrap, Keys, simulated_targets
+from confide.bootstrap import Bootstrap, simulated_targets
+from confide.drawing import COLOURS
 from confide.learners import PAPER, Plan, networks
-from confide.methods.members import prepared
-from confide.plot.prediction import COLOURS
+from confide.methods.members import EnsembleSettings, prepared
 from confide.randomness import key_from
 
 # %% A hundred observations of a wave, and two members.
@@ -23,11 +23,12 @@ x = generator.uniform(-1.5, 1.5, (100, 1))
 y = np.sin(3 * x[:, 0]) + 0.3 * generator.normal(size=100)
 bootstrap, n_members = Bootstrap(epochs=400, retrain_fraction=0.3), 2
 learner = networks(n_features=1, n_members=n_members, **PAPER)
-sets = prepared(x, y[None], sample_weight=None)
-data, targets = sets.data, sets.of_members(n_members)
+settings = EnsembleSettings(n_members=n_members)
+sets = prepared([key_from(1)], x, y[None], settings, learner)
+data, targets = sets.data, sets.targets
 
 # %% Algorithm 1: train to the snapshot, train on, simulate targets, go back and train on those.
-keys = Keys.from_key(key_from(1), n_members)
+keys = sets.keys
 before = Plan(bootstrap.epochs, done=0, epochs=bootstrap.snapshot_epoch)
 after = Plan(bootstrap.epochs, done=bootstrap.snapshot_epoch, epochs=bootstrap.repeated_epochs)
 snapshot = learner.train(

@@ -11,8 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from confide import BootstrappedDeepEnsembleRegressor
+from confide.drawing import COLOURS
 from confide.plot import plot_intervals
-from confide.plot.prediction import COLOURS
 
 # %% Observations on two stretches, none in between and none beyond.
 generator = np.random.default_rng(2)

@@ -12,8 +12,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from confide import BootstrappedDeepEnsembleRegressor
+from confide.drawing import COLOURS, SOURCES
 from confide.methods.bootstrapped_deep_ensemble import member_means
-from confide.plot.prediction import COLOURS, SOURCES
 
 # %% Sixty observations of a wave.
 generator = np.random.default_rng(3)

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from confide import BootstrappedDeepEnsembleRegressor
-from confide.plot.prediction import COLOURS
+from confide.drawing import COLOURS
 
 # %% The truth, which only a simulation knows, and forty data sets from it.
 N_SETS, LEVEL = 40, 0.8

@@ -13,7 +13,7 @@ import confide
 from confide.moved import MOVED
 
 # These answer from arrays and files alone: no network, and not the seconds that JAX takes to load.
-WITHOUT_JAX = ["metrics", "persistence", "uncertainty"]
+WITHOUT_JAX = ["drawing", "metrics", "persistence", "uncertainty"]
 
 
 def test_imports_point_one_way():

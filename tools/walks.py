@@ -69,15 +69,15 @@ def walks() -> dict[str, set[tuple[str, str]]]:
     X, y = table.select(["age"]).to_pandas().to_numpy(), table["y"].to_numpy()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.confide"
-        fit_table(table, "y", model(), honest=True, n_simulations=10).model.save(file)
+        fit_table(table, "y", model(), calibrate_confidence=True, n_simulations=10).model.save(file)
 
         def page() -> None:
             render_page(page_document(page_inputs(confide.load(file), table, file="table.csv")))
 
         ways: dict[str, Callable[[], Any]] = {
             "`fit`": lambda: model().fit(X, y),
-            "`fit_table(honest=True)`": lambda: fit_table(
-                table, "y", model(), honest=True, n_simulations=10
+            "`fit_table` with calibration on twins": lambda: fit_table(
+                table, "y", model(), calibrate_confidence=True, n_simulations=10
             ),
             "`load` and the page": page,
         }

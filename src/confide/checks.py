@@ -1,17 +1,30 @@
-"""What is refused when it cannot be meant, with what to pass instead."""
+"""Checks of arguments: each refuses a value with the reason, and says what to pass instead."""
 
 import numbers
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any, TypeGuard
 
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from confide.errors import is_number, nearest
+from confide.errors import nearest
 
 # The networks' numbers are float32.
 LARGEST = float(np.finfo(np.float32).max)
 # Quantiles nearer to 0 or 1 than this have no digits left in a float.
 NEAREST_TO_CERTAIN = 1e-12
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a real number; True and False are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def checked_field(default: Any, require: Callable[..., None], *advice: Any) -> Any:
+    """A field of a dataclass: its default, the check of its value, and what the check is told."""
+    return field(default=default, metadata={"require": require, "advice": advice})
 
 
 def require_whole(name: str, value: object, advice: str) -> None:
@@ -24,6 +37,15 @@ def require_positive(name: str, value: object, advice: str) -> None:
     """Refuses all but a positive number that float32 can hold."""
     if not (is_number(value) and 0 < value < LARGEST):
         raise ValueError(f"`{name}` must be a positive number, got {value!r}. {advice}")
+
+
+def require_within(name: str, value: object, bounds: str, advice: str) -> None:
+    """Refuses all but a number within the bounds, such as "(0, 1]": 0 is outside, 1 is inside."""
+    low, high = (float(bound) for bound in bounds[1:-1].split(","))
+    outside = {"(": low, ")": high}
+    ends = {outside.get(bracket) for bracket in (bounds[0], bounds[-1])}
+    if not (is_number(value) and low <= value <= high and value not in ends):
+        raise ValueError(f"`{name}` must lie in {bounds}, got {value!r}. {advice}")
 
 
 def require_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -41,14 +63,14 @@ def require_not_negative(name: str, value: object, advice: str) -> None:
 
 
 def checked_targets(y: ArrayLike, n_rows: int) -> Float64[np.ndarray, " row"]:
-    """Observed targets, one finite number for each row."""
+    """Observed targets as floats: one finite number for each row."""
     targets = np.asarray(y)
     if targets.shape not in {(n_rows,), (n_rows, 1)}:
         raise ValueError(
             f"y must have one target for each of the {n_rows} predicted rows, got shape "
             f"{targets.shape}. Pass the targets of the rows that were predicted, in their order."
         )
-    if targets.dtype.kind not in "biuf":  # Python's own words refuse text, and dates too
+    if targets.dtype.kind not in "biuf":  # float() refuses text and dates, astype not all of them
         targets = targets.astype(object)
     try:
         targets = targets.astype(np.float64).reshape(n_rows)
@@ -63,13 +85,10 @@ def checked_targets(y: ArrayLike, n_rows: int) -> Float64[np.ndarray, " row"]:
     return targets
 
 
-def checked_level(confidence_level: object) -> float:
-    """The level, if it is one."""
-    if not (is_number(confidence_level) and 0 < confidence_level < 1):
-        raise ValueError(
-            f"`confidence_level` must lie in (0, 1), got {confidence_level!r}. It is a fraction: "
-            "pass 0.95 for 95 %."
-        )
+def checked_level(confidence_level: Any) -> float:
+    """The confidence level, as a float between 0 and 1."""
+    advice = "It is a fraction: pass 0.95 for 95 %."
+    require_within("confidence_level", confidence_level, "(0, 1)", advice)
     if confidence_level > 1 - NEAREST_TO_CERTAIN:
         raise ValueError(
             f"`confidence_level` must be at most 1 - {NEAREST_TO_CERTAIN:g}, got "
@@ -79,7 +98,7 @@ def checked_level(confidence_level: object) -> float:
 
 
 def checked_probability(probability: object) -> float:
-    """The probability of a quantile, if it is one."""
+    """The probability of a quantile, as a float between 0 and 1."""
     low, high = NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN
     if not (is_number(probability) and low <= probability <= high):
         raise ValueError(

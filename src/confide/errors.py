@@ -1,9 +1,8 @@
-"""Errors of the public edge. Each is also a standard one, so foreign code can catch it."""
+"""Errors and warnings that users meet. Each is also a standard one, for foreign code to catch."""
 
 import difflib
-import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self, TypeGuard
+from typing import Self
 
 
 class NoSuchIntervalError(AttributeError, ValueError):
@@ -18,19 +17,23 @@ class TwinError(ValueError):
     """A twin of the data that cannot be fitted, simulated or kept."""
 
 
-class TargetError(ValueError):
-    """A column that is not there, or that cannot be predicted."""
+class ColumnError(ValueError):
+    """A column that is not there."""
 
     @classmethod
-    def of_missing(cls, target: str, names: Sequence[str]) -> Self:
-        """That a table with these columns has no such target."""
+    def of_missing(cls, column: str, names: Sequence[str], purpose: str = "predict") -> Self:
+        """That a table with these columns has no such column to predict, or for another purpose."""
         return cls(
-            f"There is no column {target!r} to predict; the columns are {listed(names)}. "
-            f"{nearest(target, names)}".rstrip()
+            f"There is no column {column!r} to {purpose}; the columns are {listed(names)}. "
+            f"{nearest(column, names)}".rstrip()
         )
 
 
-class KeptColumnError(ValueError):
+class TargetError(ColumnError):
+    """A column that is not there, or that cannot be predicted."""
+
+
+class KeptColumnError(ColumnError):
     """A column that cannot be repeated beside the predictions."""
 
 
@@ -59,7 +62,7 @@ class TableFileError(ValueError):
 
 
 class WouldOverwriteError(FileExistsError):
-    """A file is there already, and nothing said that it may go."""
+    """The file exists already, and nobody asked to overwrite it."""
 
 
 class NoRoomError(OSError):
@@ -67,7 +70,7 @@ class NoRoomError(OSError):
 
 
 class CalibrationWarning(UserWarning):
-    """What a calibration on simulated twins found that a reader should know."""
+    """A calibration on simulated twins has a weakness that you should know of."""
 
 
 class LeftOutColumnWarning(UserWarning):
@@ -89,13 +92,8 @@ class UnseenValueWarning(UserWarning):
         return type(self), (self.unseen,)
 
 
-def is_number(value: object) -> TypeGuard[float]:
-    """Whether a setting is a real number; True and False are not meant as numbers."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
 def nearest(got: object, valid: Iterable[str]) -> str:
-    """'Did you mean ...?', or nothing where no valid name is near; PRICE is near to price."""
+    """'Did you mean ...?' with the nearest valid name, or nothing; PRICE is near to price."""
     names = {name.casefold(): name for name in valid}
     close = difflib.get_close_matches(str(got).casefold(), names, n=1)
     return f"Did you mean {names[close[0]]!r}?" if close else ""

@@ -1,4 +1,4 @@
-"""Rows known again by a number, and rows that belong together when some are held out."""
+"""A number by which a row is recognised, and groups of rows that must be held out together."""
 
 import numpy as np
 from jaxtyping import Float, Int, UInt64
@@ -25,7 +25,7 @@ def fingerprints(X: Features, y: Targets) -> Numbers:
 
 
 def identities(rows: Numbers, *, copies: bool) -> Numbers:
-    """Numbers to tell rows apart by: copies are one row, other equal rows a first, a second ..."""
+    """A number for each row: copies share one; other equal rows count as a first, a second ..."""
     if copies or len(rows) == 0:
         return rows
     import pandas as pd
@@ -46,8 +46,8 @@ def are_copies(X: Features, y: Targets) -> bool:
 def groups(X: Features, y: Targets) -> Int[np.ndarray, " row"]:
     """For each row the number of its group: rows of a group are held out together or not at all.
 
-    Copies and repeated measurements share a group, for a network that has learnt one of them has
-    seen the others. In a table of few values, such as ratings by sex and region, equal rows are as
+    Copies and repeated measurements share a group: a model that has learnt one of them has seen
+    the others. In a table of few values, such as ratings by sex and region, equal rows are as
     independent as any, and each is a group of its own.
     """
     designs, group = np.unique(_hashed(X), return_inverse=True)

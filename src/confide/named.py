@@ -1,4 +1,4 @@
-"""Values by name: a mistyped name is answered with the nearest one."""
+"""Values by name: the error for a mistyped name suggests the nearest one."""
 
 from typing import TypeVar
 
@@ -8,7 +8,7 @@ Value = TypeVar("Value")
 
 
 class Named(dict[str, Value]):
-    """A dictionary of one kind of things that says what it has when asked for what it has not."""
+    """A dictionary of one kind of value; the error for an unknown name lists the known ones."""
 
     def __init__(self, kind: str, values: dict[str, Value]) -> None:
         super().__init__(values)

@@ -3,8 +3,9 @@
 from typing import TypeAlias
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Int, PRNGKeyArray, UInt32
+from jaxtyping import Array, Int, PRNGKeyArray, UInt32
 from sklearn.utils import check_random_state
 
 # Whatever the user's default is: keys are made of two words here, and results do not depend on it.
@@ -16,12 +17,17 @@ MemberKeys: TypeAlias = UInt32[np.ndarray, "member 2"]
 
 def key_from(random_state: int | np.random.RandomState | None) -> PRNGKeyArray:
     """The key that stands for scikit-learn's `random_state`."""
-    return _key(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=2))
+    return as_key(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=2))
+
+
+def as_key(words: Int[Array | np.ndarray, "2"] | UInt32[Array | np.ndarray, "2"]) -> PRNGKeyArray:
+    """The key that two words stand for."""
+    return jax.random.wrap_key_data(jnp.asarray(words, jnp.uint32), impl=IMPLEMENTATION)
 
 
 def split_on_host(key: PRNGKeyArray, n: int) -> list[PRNGKeyArray]:
     """Independent keys. NumPy derives them, so that a first fit need not compile a program."""
-    return [_key(words) for words in _sequence(key).generate_state(2 * n).reshape(n, 2)]
+    return [as_key(words) for words in _sequence(key).generate_state(2 * n).reshape(n, 2)]
 
 
 def member_keys(key: PRNGKeyArray, n_members: int) -> MemberKeys:
@@ -40,10 +46,6 @@ def generator_from(key: PRNGKeyArray | UInt32[np.ndarray, "2"], *path: int) -> n
     NumPy draws any number of values without compiling a program for that number.
     """
     return np.random.default_rng(_sequence(key, *path))
-
-
-def _key(words: UInt32[np.ndarray, "2"] | Int[np.ndarray, "2"]) -> PRNGKeyArray:
-    return jax.random.wrap_key_data(jax.device_put(words.astype(np.uint32)), impl=IMPLEMENTATION)
 
 
 def _sequence(key: PRNGKeyArray | UInt32[np.ndarray, "2"], *path: int) -> np.random.SeedSequence:

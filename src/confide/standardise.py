@@ -1,4 +1,4 @@
-"""Zero mean and unit variance for X and y, undone again in every answer."""
+"""Zero mean and unit variance for X and y; predictions are scaled back."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,8 +37,8 @@ class Standardiser:
     ) -> "list[Standardiser]":
         """One for each of some (weighted) data sets with the same inputs."""
         x_mean, x_scale = _mean_and_scale(X, sample_weight)
-        each = [_mean_and_scale(y[:, None], sample_weight) for y in targets]
-        return [cls(x_mean, x_scale, float(mean[0]), float(scale[0])) for mean, scale in each]
+        of_sets = (_mean_and_scale(y[:, None], sample_weight) for y in targets)
+        return [cls(x_mean, x_scale, float(mean[0]), float(scale[0])) for mean, scale in of_sets]
 
     def inputs(self, X: Float[np.ndarray, "row feature"]) -> Float32[np.ndarray, "row feature"]:
         """Standardised inputs for the networks."""

@@ -15,6 +15,10 @@ Table = Float[np.ndarray, "row feature"]
 Row = Float64[np.ndarray, " row"]
 # Trees x rows that are held at once.
 CELLS_PER_BLOCK = 4_000_000
+# The arrays with an entry for each node.
+_TYPES = dict.fromkeys(("feature", "left", "right"), np.int32) | dict.fromkeys(
+    ("threshold", "value"), np.float64
+)
 # Trees of a forest of variances.
 N_TREES = 50
 
@@ -90,26 +94,20 @@ class Trees:
 
     def to_arrays(self) -> Arrays:
         """What a model file keeps."""
-        names = ("roots", "feature", "threshold", "left", "right", "value")
-        return {name: getattr(self, name) for name in names} | {
-            "constant": np.array([self.constant])
-        }
+        arrays = {name: getattr(self, name) for name in (*_TYPES, "roots")}
+        return {**arrays, "constant": np.array([self.constant])}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_features: int) -> "Trees":
         """From a model file's arrays; children come after their parents, so that rows arrive."""
-        n_nodes, n_trees = (
-            arrays[name].size if name in arrays else 0 for name in ("value", "roots")
+        n_trees, n_nodes = (
+            arrays[name].size if name in arrays else 0 for name in ("roots", "value")
         )
         roots = checked_array(arrays, "roots", (n_trees,), np.int32)
-        feature, left, right = (
-            checked_array(arrays, name, (n_nodes,), np.int32)
-            for name in ("feature", "left", "right")
-        )
-        threshold, value = (
-            checked_array(arrays, name, (n_nodes,), np.float64) for name in ("threshold", "value")
-        )
         (constant,) = checked_array(arrays, "constant", (1,), np.float64)
+        feature, left, right, threshold, value = (
+            checked_array(arrays, name, (n_nodes,), dtype) for name, dtype in _TYPES.items()
+        )
         own = np.arange(n_nodes)
         is_leaf = (left == own) & (right == own)
         if not (n_trees and np.all(is_leaf | ((left > own) & (right > own)))):

@@ -92,7 +92,7 @@ def on_linear_data(method, seed=0, n_simulations=100, **how):
     """A calibration with the truth itself, and the fit that it calibrates."""
     X = np.random.default_rng(99).normal(size=(30, 3))
     y = LinearTruth().draw(key_from(seed), X)
-    (fitted,) = method.fit([None], X, y[None], SimpleNamespace(n_networks=1), NoLearner())
+    (fitted,) = method.fit([None], X, y[None], SimpleNamespace(n_members=1), NoLearner())
     calibration = ConfidenceCalibration.on_twins(
         key_from(seed + 10_000),
         method,

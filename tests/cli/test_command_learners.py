@@ -22,7 +22,14 @@ def wider(key, n_features):
     return eqx.nn.MLP(n_features, 2, width_size=9, depth=1, key=key)
 
 number = 3
+
+def nothing(key, n_features):
+    return None
+
+def broken(key, n_features):
+    raise RuntimeError("no such width")
 """
+BROKEN = {"unfinished": "def make(:", "failing": "raise RuntimeError('no licence')"}
 
 
 @pytest.fixture
@@ -70,7 +77,7 @@ def test_a_network_of_ones_own_is_fitted_kept_and_asked_for(folder):
         (["--network", "make"], "must be package.module:make"),
         (["--network", "no_such_module:make"], "cannot be imported: No module named"),
         (["--network", "{folder}:mkae"], "cannot be imported: module"),
-        (["--network", "{folder}:number"], "is no function"),
+        (["--network", "{folder}:number"], "is not a function"),
         (["--learner", "xgboost", "--network", "{folder}:make"], "leave out --learner xgboost"),
         (["--learner", "xgbost"], "'xgboost'"),
     ],
@@ -79,6 +86,27 @@ def test_what_cannot_be_meant_is_wrong_usage(folder, words, message):
     result = fit(*(word.format(folder=folder) for word in words))
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("unfinished", "SyntaxError"), ("failing", "RuntimeError: no licence")]
+)
+def test_a_module_that_cannot_be_imported_is_wrong_usage(folder, tmp_path, name, message):
+    (tmp_path / f"{folder}_{name}.py").write_text(BROKEN[name])
+    result = fit("--network", f"{folder}_{name}:make")
+    assert result.exit_code == 2
+    assert f"cannot be imported: {message}" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("nothing", "None"), ("broken", "RuntimeError: no such width")]
+)
+def test_a_function_that_makes_no_network_is_an_error_without_a_traceback(folder, name, message):
+    result = fit("--network", f"{folder}:{name}")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert result.output.startswith("Error: ")
+    assert message in result.output
 
 
 @pytest.mark.usefixtures("folder")

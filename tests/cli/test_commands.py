@@ -26,6 +26,7 @@ import confide.workflow
 from confide.calibration import FEWEST_SIMULATIONS
 from confide.cli import main
 from confide.coverage.result import Coverage, CoverageCheck
+from confide.workflow import TrainingTable
 
 QUICK = ["--epochs", "3", "--members", "2"]
 
@@ -99,7 +100,7 @@ def test_fit_prints_the_model_and_says_the_rest_on_standard_error(homes, tmp_pat
     assert "Left out of the fit: number" in result.stderr
     assert re.search(r"On 30 rows set aside: RMSE \S+ ± ", result.stderr)
     assert f"Next: confide report {path} {homes}" in result.stderr
-    assert confide.load(path).training_table_.file == "homes.parquet"
+    assert TrainingTable.of(confide.load(path)).file == "homes.parquet"
 
 
 def test_fit_tells_the_same_as_json(homes, tmp_path):
@@ -107,7 +108,7 @@ def test_fit_tells_the_same_as_json(homes, tmp_path):
     told = json.loads(done("fit", homes, "-t", "price", "-o", path, "--json", *QUICK).stdout)
     assert told["model"] == str(path)
     assert told["rows"] == {"trained on": 119, "set aside": 30}
-    assert told["judged"]["rmse"] == confide.load(path).training_table_.judged["rmse"]
+    assert told["judged"]["rmse"] == TrainingTable.of(confide.load(path)).judged["rmse"]
     assert {"name": "sold", "kind": "date"} in told["columns"]
 
 
@@ -133,7 +134,7 @@ def test_columns_can_be_excluded(homes, tmp_path):
     assert list(confide.load(path).feature_names_in_) == ["sold", "kind", "x"]
 
 
-HONEST = ["--honest", "--simulations", "10"]
+HONEST = ["--calibrate-confidence", "--simulations", "10"]
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +154,8 @@ def test_an_honest_fit_says_what_its_twins_found_with_the_rest(honest, model):
     assert "Fitting twins of the data" in result.stderr
     assert "as long as that many fits: 100 %" in result.stderr
     told = json.loads(result.stdout)
-    assert told["honesty"] == json.loads(json.dumps(account.to_json()))
+    assert told["confidence_calibration"] == json.loads(json.dumps(account.to_json()))
+    assert told["honesty"] == told["confidence_calibration"]  # the old name
     assert json.loads(done("inspect", model, "--json").stdout)["honesty"] is None
     said = done("inspect", path).stdout
     assert re.search(r"confidence intervals: +calibrated on 10 simulated data sets \(", said)
@@ -185,19 +187,27 @@ def test_an_honest_model_has_its_section_on_the_page(honest, homes, tmp_path):
 
 def test_simulations_are_for_honest_fits_and_not_too_few(homes, tmp_path):
     command = ["fit", homes, "-t", "price", "-o", tmp_path / "new"]
-    refused(2, "--simulations is for --honest", *command, "--simulations", "20")
-    refused(2, r"9 is not in the range x>=10", *command, "--honest", "--simulations", "9")
+    refused(2, "--simulations is for --calibrate-confidence", *command, "--simulations", "20")
+    refused(
+        2, r"9 is not in the range x>=10", *command, "--calibrate-confidence", "--simulations", "9"
+    )
     cli_fit = import_module("confide.cli.fit")
     assert cli_fit.FEWEST_SIMULATIONS == FEWEST_SIMULATIONS
     default = inspect.signature(confide.BootstrappedDeepEnsembleRegressor.calibrate_confidence)
     assert default.parameters["n_simulations"].default == cli_fit.SIMULATIONS
 
 
+def test_the_old_name_of_the_calibration_on_twins_works_and_is_told(homes, tmp_path):
+    command = ["fit", homes, "-t", "prize", "-o", tmp_path / "new", "--honest"]
+    refused(2, "--honest is now --calibrate-confidence.*no column 'prize'", *command)
+    assert "--honest" not in done("fit", "--help").stdout
+
+
 def test_a_table_too_short_for_a_twin_is_refused_with_the_way_out(tmp_path):
     path = tmp_path / "short.csv"
     pd.DataFrame({"x": np.arange(18.0), "y": np.arange(18.0) ** 2}).to_csv(path, index=False)
     message = "at least 20 different rows.*there are 18. Gather more rows, or fit without it"
-    refused(2, message, "fit", path, "-t", "y", "-o", tmp_path / "new", "--honest")
+    refused(2, message, "fit", path, "-t", "y", "-o", tmp_path / "new", "--calibrate-confidence")
     assert not (tmp_path / "new").exists()
 
 
@@ -232,8 +242,8 @@ def test_a_misspelt_target_is_told_without_loading_what_trains(homes):
 def test_what_is_read_is_never_replaced(homes, model, tmp_path):
     path = tmp_path / "homes.parquet"
     path.write_bytes(homes.read_bytes())
-    refused(2, "is what is read", "predict", model, path, "-o", path, "--force")
-    refused(2, "is what is read", "fit", path, "-t", "price", "-o", path, "--force")
+    refused(2, "is an input", "predict", model, path, "-o", path, "--force")
+    refused(2, "is an input", "fit", path, "-t", "price", "-o", path, "--force")
     assert path.read_bytes() == homes.read_bytes()
 
 
@@ -459,11 +469,11 @@ def test_a_check_ends_with_the_next_step_where_there_is_one(homes, monkeypatch, 
             *(np.ones((10, 1)), ("x",), 10, "a truth"),
         )
         notes = ()
-        asks_for_honesty = asks
+        advises_calibration = asks
 
     monkeypatch.setattr(confide.workflow, "check_table", lambda *_, **__: Checked)
     said = done("check", homes, "-t", "price").stderr
-    assert said == f"Next: confide fit {homes} --target price --honest\n" * asks
+    assert said == f"Next: confide fit {homes} --target price --calibrate-confidence\n" * asks
 
 
 def test_inspect_says_what_the_model_is(model):
@@ -576,7 +586,7 @@ def test_ctrl_c_leaves_no_file_and_says_so(homes, tmp_path):
 def test_ctrl_c_while_calibrating_leaves_no_file_and_says_so(homes, tmp_path, stage):
     path = tmp_path / "model.confide"
     command = ["fit", homes, "-t", "price", "-o", path, "--epochs", 2000, "--members", 2]
-    with process(*command, "--honest", stdout=subprocess.PIPE) as child:
+    with process(*command, "--calibrate-confidence", stdout=subprocess.PIPE) as child:
         while line := child.stderr.readline():
             if stage in line:
                 child.send_signal(signal.SIGINT)
@@ -613,7 +623,7 @@ def test_ctrl_c_during_imports_is_not_lost():
 
 LOST = """
 import os, signal
-from confide.cli.messages import messages
+from confide.cli.session import messages
 from confide.cli.session import stop_if_asked
 with messages():
     try:

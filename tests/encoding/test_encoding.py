@@ -13,13 +13,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_array
 from support.encoding_tables import START, mixed, refused
 
 from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor, load
-from confide.encoding import Encoder, is_table
+from confide.encoding import EncodedTable, Encoder, is_table
 from confide.errors import LeftOutColumnWarning, ModelFileError, UnseenValueWarning
 
 pytestmark = pytest.mark.usefixtures("without_type_checker")
@@ -523,13 +524,15 @@ def test_types_that_do_not_fit_are_refused_all_at_once():
     parts = (
         "size needs numbers, got String",
         "town needs text or categories, got Float64",
-        "rainy needs truths or numbers, got String",
+        "rainy needs booleans or numbers, got String",
         "day needs dates without a time zone, got String such as 'soon'",
         "at needs dates without a time zone, got Datetime",
         "hour needs times of the day, got Int64",
         "span needs durations, got Float64",
     )
-    with refused("must hold what they held in training", *parts, "Convert them, or fit"):
+    with refused(
+        "must hold the same kind of values as in training", *parts, "Convert them, or fit"
+    ):
         encoder.encode(other)
 
 
@@ -622,7 +625,7 @@ def test_categories_that_may_be_names_have_no_hint(texts):
 
 def test_odd_categories_are_warned_of(small):
     table = pd.DataFrame({"power": [*NUMBERS, "?"] * 6})
-    words = r"Taken for categories.*: power \(most values look like numbers, but not '\?'"
+    words = r"Read as categories.*: power \(most values look like numbers, but not '\?'"
     with pytest.warns(UserWarning, match=words):
         DeepEnsembleRegressor(**small).fit(table, np.arange(246.0))
 
@@ -812,7 +815,7 @@ def test_columns_left_out_are_warned_of_by_name(small, targets):
     message = str(warning.message)
     assert "id (it is text with 60 different values" in message
     assert "nothing (all its values are missing)" in message
-    assert "Nothing needs doing" in message
+    assert "You need not do anything" in message
     # It must be there, but it may hold anything.
     np.testing.assert_array_equal(model.predict(table), model.predict(table.assign(id=5)))
 
@@ -915,6 +918,33 @@ def test_a_fit_that_fails_leaves_the_old_encoder(small, targets):
     with refused("y must vary"):
         model.fit(table.drop("town"), np.zeros(60))
     assert model.encoder_ is before
+
+
+def test_a_table_with_its_numbers_stands_for_the_table(small, targets):
+    table, other = pl.DataFrame(mixed()), pl.DataFrame(mixed(40))
+    encoded = EncodedTable.for_training(table)
+    assert np.array_equal(np.asarray(encoded), encoded.encoder.encode(table))
+    plain = DeepEnsembleRegressor(**small).fit(table, targets)
+    model = DeepEnsembleRegressor(**small).fit(encoded, targets)
+    assert model.encoder_ is encoded.encoder
+    assert list(model.feature_names_in_) == table.columns
+    assert np.array_equal(model.predict(encoded), plain.predict(table))
+    # Numbers of another encoder are made anew, and so are those of fewer rows.
+    foreign = EncodedTable.for_training(other)
+    assert np.array_equal(model.predict(foreign), plain.predict(other))
+    weight = np.arange(60) % 3
+    weighted, alike = (clone(model).fit(X, targets, weight) for X in (encoded, table))
+    assert weighted.encoder_ == alike.encoder_ != encoded.encoder
+    assert np.array_equal(weighted.predict(other), alike.predict(other))
+
+
+def test_a_table_with_its_numbers_warns_of_what_training_did_not_have(small, targets):
+    table = pl.DataFrame({"a": targets, "b": ["x", "y"] * 30})
+    model = DeepEnsembleRegressor(**small).fit(table, targets)
+    new = table.with_columns(b=pl.lit("z"))
+    encoded = EncodedTable(new, model.encoder_, *model.encoder_.encode_and_report(new))
+    with pytest.warns(UnseenValueWarning, match=r"b: 'z' \(60 rows\)"):
+        model.predict(encoded)
 
 
 def test_what_is_a_table():

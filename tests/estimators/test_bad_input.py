@@ -233,13 +233,13 @@ def test_a_retraining_of_no_epochs_is_refused(untrained, data):
 
 
 def test_a_bootstrapped_ensemble_of_one_is_refused_with_the_reason(untrained, data):
-    reason = "one network cannot show how far random training moves it"
+    reason = "one member cannot show how much chance moves its training"
     with refused("`n_members` must be at least 2", "got 1", reason, "DeepEnsembleRegressor("):
         untrained(n_members=1).fit(*data)
 
 
 WHOLE_NUMBERS = {
-    "n_members": "number of networks; 5 is usual",
+    "n_members": "number of members; 5 is usual",
     "max_epochs": "number of passes over the data",
     "batch_size": "number of rows in a step",
     "n_jobs": "number of threads; None uses all cores",
@@ -284,7 +284,9 @@ def test_an_l2_penalty_that_is_negative_or_not_finite_is_refused(
     ("sizes", "came"), [((4, 0), "0"), (0, "0"), ((2.5,), "2.5"), (None, "None"), ("4", "'4'")]
 )
 def test_a_hidden_layer_without_units_is_refused(untrained, data, estimator_class, sizes, came):
-    with refused("`hidden_layer_sizes` must be", f"got {came}", "units of each layer, as (40, 30)"):
+    with refused(
+        "`hidden_layer_sizes` must be", f"got {came}", "units of each layer, such as (40, 30)"
+    ):
         untrained(estimator_class, hidden_layer_sizes=sizes).fit(*data)
 
 

@@ -9,18 +9,16 @@ import pytest
 
 from confide.coverage import Answers
 from confide.experiments import Options, Saved
-from confide.experiments.coverage import (
+from confide.experiments.cell import as_parquet
+from confide.experiments.coverage.judged import Judged, judged, study_headline
+from confide.experiments.coverage.study import (
     CONTENDERS,
     DESCRIBED,
     Condition,
-    Judged,
-    judged,
     simulate,
     study_cells,
-    study_headline,
 )
 from confide.experiments.simulated import twin_of
-from confide.experiments.store import as_parquet
 
 needs_yacht = pytest.mark.skipif(
     not (Path(os.environ.get("CONFIDE_DATA", "nowhere")) / "yacht.csv.gz").is_file(),

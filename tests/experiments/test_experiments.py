@@ -18,10 +18,10 @@ from rich.console import Console
 from support.toy_experiment import LOG, PAUSE, Toy, logged, tables
 
 from confide.cli import main
+from confide.engines import InProcess, in_process
 from confide.experiments import (
     EXPERIMENTS,
     Display,
-    InProcess,
     Options,
     RunFolder,
     RunFolderError,
@@ -31,8 +31,6 @@ from confide.experiments import (
     open_run,
     store,
 )
-from confide.experiments.engines import in_process
-from confide.experiments.engines.compute import computed
 from confide.experiments.provenance import PACKAGES
 from confide.experiments.simulated import seeds_of
 from confide.persistence.atomic import write_atomically
@@ -271,7 +269,7 @@ def test_a_cells_file_holds_its_settings_and_where_it_comes_from(finished):
 def test_a_cells_durations_are_those_of_its_work(quick, monkeypatch):
     folder, cells = quick
     monkeypatch.setenv(PAUSE, "0.2")
-    source = folder.save(cells[0], computed(cells[0], None)).provenance
+    source = folder.save(cells[0], cells[0].computed(None)).provenance
     assert 0.2 <= source["seconds"] < 30
     assert 0 < source["cpu_seconds"] < source["seconds"]  # it slept most of the time
 
@@ -287,7 +285,7 @@ def test_a_table_comes_back_to_the_last_bit(quick):
         }
     )
     cell = replace(cells[0], compute=lambda *_: frame)
-    back = folder.save(cell, computed(cell, None)).frame
+    back = folder.save(cell, cell.computed(None)).frame
     pd.testing.assert_frame_equal(back, frame, check_exact=True)
     for name in frame:
         assert back[name].to_numpy().tobytes() == frame[name].to_numpy().tobytes()
@@ -391,7 +389,7 @@ def test_a_cell_that_another_finishes_meanwhile_is_told_of_and_not_run(quick, mo
     assert other.enter_context(folder.claimed(cells[0]))
 
     def sleep(_):
-        folder.save(cells[0], computed(cells[0], None))
+        folder.save(cells[0], cells[0].computed(None))
         other.close()
 
     monkeypatch.setattr(in_process, "time", SimpleNamespace(sleep=sleep))

@@ -28,18 +28,17 @@ from confide.experiments import (
     runs_in,
 )
 from confide.experiments.catalogue import assumptions, experiment_1, experiment_2, overfitting
-from confide.experiments.coverage import (
-    CONTENDERS,
-    Condition,
+from confide.experiments.cell import as_parquet
+from confide.experiments.coverage.comparison import (
     beside_print,
     in_numbers,
-    judged,
     of_variant,
     standard_error,
-    study_cells,
 )
+from confide.experiments.coverage.judged import judged
+from confide.experiments.coverage.study import CONTENDERS, Condition, study_cells
 from confide.experiments.options import Options
-from confide.experiments.store import RunFolderError, as_parquet
+from confide.experiments.store import RunFolderError
 
 
 def saved(folder: Path, name: str, frame: pd.DataFrame, **settings) -> Saved:

@@ -19,7 +19,8 @@ from support.toy_experiment import (
     tables,
 )
 
-from confide.experiments import EXPERIMENTS, InProcess, cells_of, open_run
+from confide.engines import InProcess
+from confide.experiments import EXPERIMENTS, cells_of, open_run
 
 pytestmark = [
     pytest.mark.slow,  # each process imports JAX

@@ -19,18 +19,35 @@ from support.experiment_cells import run_with
 from confide import BootstrappedDeepEnsembleRegressor
 from confide.coverage import Answers
 from confide.experiments import EXPERIMENTS, Options, Saved
-from confide.experiments.coverage import Judged
+from confide.experiments.cell import as_parquet
+from confide.experiments.coverage.judged import Judged
 from confide.experiments.honest import cells as cells_module
 from confide.experiments.honest.cells import n_data_sets, nested, nested_cells
-from confide.experiments.honest.contenders import AUTO, ORACLE, RAW, SAID, SHOWN_TWINS
-from confide.experiments.honest.entries import entries_of, headline, twins_chosen
-from confide.experiments.honest.figures import figures_of
-from confide.experiments.honest.numbers import costs, half_width, in_nested_numbers, oracle_width
-from confide.experiments.honest.problems import FORMULA, PROBLEMS, SETS, SMALL, Problem
-from confide.experiments.honest.tables import tables_of
+from confide.experiments.honest.numbers import (
+    costs,
+    entries_of,
+    half_width,
+    in_nested_numbers,
+    nested_headline,
+    oracle_width,
+    twins_chosen,
+)
+from confide.experiments.honest.problems import (
+    AUTO,
+    FORMULA,
+    IN_WORDS,
+    ORACLE,
+    PROBLEMS,
+    RAW,
+    SETS,
+    SHOWN_TWINS,
+    SMALL,
+    Problem,
+)
+from confide.experiments.honest.report import figures_of, tables_of
 from confide.experiments.honest.verdict import Check, Demand, demands
 from confide.experiments.simulated import Twin, seeds_of, twin_of
-from confide.experiments.store import RunFolderError, as_parquet
+from confide.experiments.store import RunFolderError
 from confide.simulate import ANALYTIC_TRUTHS, Sine
 
 needs_data = pytest.mark.skipif(
@@ -300,7 +317,11 @@ def test_numbers_by_hand(tmp_path):
     both = pd.concat([by_hand(RAW, 2.0), by_hand(AUTO, 4.0, **TOLD)])
     # Another order than the problems' and the variants': it is put right.
     entries = entries_of([saved(tmp_path, by_hand(RAW, 1.5), method="NB"), saved(tmp_path, both)])
-    assert [(e.method, e.variant) for e in entries] == [("BDE", RAW), ("BDE", AUTO), ("NB", RAW)]
+    assert [(e.settings["method"], e.settings["variant"]) for e in entries] == [
+        ("BDE", IN_WORDS[RAW]),
+        ("BDE", IN_WORDS[AUTO]),
+        ("NB", IN_WORDS[RAW]),
+    ]
     raw, calibrated, nb = in_nested_numbers(entries).to_dict("records")
     assert [row["coverage"] for row in (raw, calibrated, nb)] == [0.5, 1, 0.5]
     assert raw["brier"] == pytest.approx(0.09)
@@ -322,14 +343,14 @@ def test_blocks_of_a_contender_are_put_together_and_double_ones_refused(tmp_path
     blocks = [by_hand(RAW, 2.0).iloc[[i]] for i in (1, 0)]
     cells = [saved(tmp_path, each, simulations=[i, i + 1]) for i, each in enumerate(blocks)]
     (entry,) = entries_of(cells)
-    assert entry.judged.answers.means.tolist() == [[1], [3]]
+    assert entry.answers.means.tolist() == [[1], [3]]
     with pytest.raises(RunFolderError, match=r"same simulations of BDE raw on sine\. Delete one"):
         entries_of([*cells, cells[0]])
 
 
 def test_the_headline_tells_of_raw_and_calibrated_intervals(tmp_path):
     both = pd.concat([by_hand(RAW, 2.0), by_hand(AUTO, 4.0, **TOLD)])
-    assert headline(saved(tmp_path, both)) == (
+    assert nested_headline(saved(tmp_path, both)) == (
         "raw: 80 % confidence intervals cover 50 %, width 4; "
         "calibrated: 80 % confidence intervals cover 100 %, width 8"
     )
@@ -338,7 +359,7 @@ def test_the_headline_tells_of_raw_and_calibrated_intervals(tmp_path):
 # The verdict.
 
 
-def row_of(variant=SAID[AUTO], **changes):
+def row_of(variant=IN_WORDS[AUTO], **changes):
     row = {
         "set": "boston", "condition": "random_forest", "method": "BDE", "variant": variant,
         "kind": "confidence", "confidence_level": 0.8, "brier": 0.015, "brier_se": 0.001,
@@ -347,9 +368,9 @@ def row_of(variant=SAID[AUTO], **changes):
     return {**row, **changes}
 
 
-RAW_ROW = row_of(SAID[RAW], brier=0.02, coverage=0.78)
-NB_ROW = row_of(SAID[RAW], method="NB", brier=0.02)
-COST = {"set": "boston", "condition": "random_forest", "method": "BDE", "variant": SAID[AUTO]}
+RAW_ROW = row_of(IN_WORDS[RAW], brier=0.02, coverage=0.78)
+NB_ROW = row_of(IN_WORDS[RAW], method="NB", brier=0.02)
+COST = {"set": "boston", "condition": "random_forest", "method": "BDE", "variant": IN_WORDS[AUTO]}
 
 
 def judged_by(*rows, cost=25.0):
@@ -444,9 +465,7 @@ def test_every_question_has_its_table_and_the_truths_their_figure(made_up):
     said = tables["honest-confidence-80"].frame[["method", "variant"]].to_numpy().tolist()
     assert said == [["BDE", "raw"], ["BDE", "calibrated"], ["DE", "raw"], ["NB", "raw"]]
     levels = tables["honest-confidence-levels"].frame
-    assert levels["coverage_0.9"].tolist() == [
-        entry.judged.coverages[1].mean for entry in entries[:2]
-    ]
+    assert levels["coverage_0.9"].tolist() == [entry.coverages[1].mean for entry in entries[:2]]
     # Raw and auto of BDE and DE, four twins and the shift.
     assert len(tables["honest-confidence-twins"].frame) == 9
     assert (tables["honest-confidence-costs"].frame["cost"] == 20).all()  # not of the first alone

@@ -11,16 +11,8 @@ from click.testing import CliRunner
 from support.toy_experiment import LOG, PAUSE, Toy, begun_by, ended, logged, start, tables
 
 from confide.cli import main
-from confide.experiments import (
-    EXPERIMENTS,
-    InProcess,
-    LostCellError,
-    RayCluster,
-    RunFolder,
-    cells_of,
-    open_run,
-)
-from confide.experiments.engines import Engine, ray_cluster
+from confide.engines import Engine, InProcess, LostPieceError, RayCluster
+from confide.experiments import EXPERIMENTS, RunFolder, cells_of, open_run
 
 ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'confide[ray]'")
 
@@ -117,8 +109,8 @@ def test_it_is_an_engine():
 
 @pytest.mark.parametrize("cpus", [0.0, -1.0, float("nan")])
 def test_a_cell_needs_some_of_a_core(cpus):
-    with pytest.raises(ValueError, match=r"`cpus_per_cell` must be larger than 0, got .*Pass for"):
-        RayCluster(cpus_per_cell=cpus)
+    with pytest.raises(ValueError, match=r"`cpus_per_piece` must be larger than 0, got .*Pass for"):
+        RayCluster(cpus_per_piece=cpus)
 
 
 def test_the_command_starts_a_ray_of_its_own(tmp_path):
@@ -250,9 +242,8 @@ def killer(*_):
 
 
 @pytest.mark.usefixtures("cluster", "begun")
-def test_a_cell_that_kills_every_worker_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(ray_cluster, "MOST_LOSSES", 1)
+def test_a_cell_that_kills_every_worker_is_named(tmp_path):
     folder, cells = run_of(tmp_path)
     deadly = replace(cells[0], compute=killer)
-    with pytest.raises(LostCellError, match="of a/000 was lost 2 times; Ray says WorkerCrashed"):
-        RayCluster().run([deadly], folder, Heard())
+    with pytest.raises(LostPieceError, match="of a/000 was lost 2 times; Ray says WorkerCrashed"):
+        RayCluster(most_losses=1).run([deadly], folder, Heard())

@@ -299,6 +299,53 @@ def test_shares_are_checked(name, share):
         LEARNERS[name]({parameter: share})
 
 
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("monotone_constraints", (1, 0, 0)),
+        ("monotone_constraints", "(1, 0, 0, 0, 0)"),
+        ("monotone_constraints", 1),
+        ("monotone_constraints", "increasing"),
+        ("monotone_constraints", (2, 0, 0, 0)),
+        ("interaction_constraints", [[0, 1], [2]]),
+        ("interaction_constraints", [[0, 1], [2, 3, 4]]),
+        ("interaction_constraints", [0, 1, 2, 3]),
+    ],
+)
+def test_constraints_that_could_fall_on_other_columns_are_refused(name, parameter, value):
+    """As on a table with categories, whose columns the trees see encoded."""
+    learner = LEARNERS[name]({parameter: value}, 1)
+    with pytest.raises(ValueError, match=f"`{parameter}` must .*the 4 columns .*categories"):
+        trained(learner, 2)
+
+
+def test_constraints_may_be_text_as_the_libraries_read_it(name):
+    as_text, as_tuples = (
+        LEARNERS[name]({"monotone_constraints": signs, "interaction_constraints": groups}, 1)
+        for signs, groups in (
+            ("(1, 0, -1, 0)", "[[0, 1], [2, 3]]"),
+            (np.array([1, 0, -1, 0]), ((0, 1), (2, 3))),
+        )
+    )
+    assert_same(as_text, trained(as_text, 3), trained(as_tuples, 3))
+
+
+@pytest.mark.parametrize("parameters", [{"max_bin": 1}, {"max_depth": "deep"}])
+def test_what_a_library_refuses_is_said_in_plain_words(name, parameters):
+    with pytest.raises(ValueError, match=f"{name} refused to train with") as caught:
+        trained(LEARNERS[name](parameters, 1), 2)
+    message = str(caught.value)
+    assert f"learner_parameters={parameters}. It says: " in message
+    assert not re.search(r"Stack trace|\.cpp|\.cc|\n", message)
+
+
+def test_a_sample_without_rows_is_refused_by_lightgbm():
+    pytest.importorskip("lightgbm", reason=REASON)
+    learner = LEARNERS["lightgbm"]({"subsample": 0.001}, 1)
+    with pytest.raises(ValueError, match=r"`bagging_fraction` 0\.001 of 90 rows is none"):
+        trained(learner, 2)
+
+
 def test_parameters_override_the_defaults_by_any_of_their_names(name):
     by_name, by_alias = (LEARNERS[name]({word: 0.4}) for word in ("learning_rate", "eta"))
     assert_same(by_name, trained(by_name, 3), trained(by_alias, 3))

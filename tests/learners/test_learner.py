@@ -108,21 +108,18 @@ def test_training_at_once_equals_training_from_a_snapshot():
     assert_same_bits(continued, trained(11))
 
 
-def test_calls_of_few_steps_equal_one_call(monkeypatch):
-    at_once = trained(9)
-    monkeypatch.setattr("confide.learners.ensemble.STEPS_PER_CALL", 8)  # two epochs a call
-    assert_same_bits(trained(9), at_once)
+def test_calls_of_few_steps_equal_one_call():
+    assert_same_bits(trained(9, steps_per_call=8), trained(9))  # two epochs a call
 
 
-def test_short_stretches_of_the_order_equal_a_long_one(monkeypatch):
+def test_short_stretches_of_the_order_equal_a_long_one():
     X, y = rows(200)
-    data, ensemble = TrainingData.from_rows(X), learner()
-    state = ensemble.init(KEYS[:3], data)
-    at_once = ensemble.train(KEYS[:3], state, data, shared(y, 3), go(3))
-    monkeypatch.setattr("confide.learners.loop.STRETCH", 144)  # 9 of the 13 batches
-    jax.clear_caches()
-    in_stretches = ensemble.train(KEYS[:3], state, data, shared(y, 3), go(3))
-    jax.clear_caches()
+    data = TrainingData.from_rows(X)
+    state = learner().init(KEYS[:3], data)
+    at_once, in_stretches = (
+        learner(**how).train(KEYS[:3], state, data, shared(y, 3), go(3))
+        for how in ({}, {"stretch": 144})  # 9 of the 13 batches
+    )
     np.testing.assert_allclose(in_stretches.parameters, at_once.parameters, atol=2e-6)
 
 

@@ -35,8 +35,7 @@ def learner_of(settings, **training):
 
 
 def module_of(learner, parameters):
-    of = opened(learner.network, 3)
-    return of.module(jnp.asarray(parameters), of.fixed)
+    return opened(learner.network, 3).module(jnp.asarray(parameters))
 
 
 def passes_of(fitted):

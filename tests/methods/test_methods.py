@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 import confide
 from confide.errors import NoSuchIntervalError
 from confide.estimators import ESTIMATORS
-from confide.methods import REGISTRY, deep_ensemble
+from confide.methods import REGISTRY, bootstrapped_deep_ensemble, deep_ensemble, fit_batches
 from confide.prediction import Prediction
 
 SMALL = {"hidden_layer_sizes": (4,), "max_epochs": 6, "learning_rate": 0.05}
@@ -72,6 +72,40 @@ def test_one_fit_for_each_key_and_predictions_of_every_row(method, data, targets
     lower, upper = prediction.prediction_interval(level_of(settings)).T
     assert np.all(lower < prediction.mean)
     assert np.all(prediction.mean < upper)
+
+
+@methods
+def test_the_mean_alone_is_that_of_the_prediction(method, data):
+    settings, learner = settings_and_learner(method)
+    (fitted,) = method.fit(keys(1), data[0], data[1][None], settings, learner)
+    for predict in (method.predict, replace(method.predict, rows_per_block=30)):
+        np.testing.assert_array_equal(predict.mean(fitted, data[0]), predict(fitted, data[0]).mean)
+
+
+def test_the_mean_alone_does_not_ask_retrained_members(bootstrapped, data, monkeypatch):
+    mean = bootstrapped.get_prediction(data[0]).mean
+
+    def fail(*_):
+        raise AssertionError("retrained members were asked")
+
+    monkeypatch.setattr(bootstrapped_deep_ensemble, "_retrained_means", fail)
+    np.testing.assert_array_equal(bootstrapped.predict(data[0]), mean)
+    with pytest.raises(AssertionError, match="retrained members were asked"):
+        bootstrapped.get_prediction(data[0])
+
+
+def test_a_method_that_changes_the_mean_changes_it_everywhere(data):
+    """`predict.mean` belongs to one `predict`: another one takes it away."""
+
+    def shifted(fitted, X):
+        prediction = deep_ensemble.predict(fitted, X)
+        return replace(prediction, mean=prediction.mean + 1)
+
+    class Shifted(confide.DeepEnsembleRegressor):
+        method = SimpleNamespace(**{**vars(deep_ensemble), "predict": shifted})
+
+    model = Shifted(**SMALL, random_state=1).fit(*data)
+    np.testing.assert_array_equal(model.predict(data[0]), model.get_prediction(data[0]).mean)
 
 
 @methods
@@ -184,12 +218,16 @@ def test_many_fits_are_the_methods_own_and_carry_their_seed(estimator_class, dat
     assert fits[0].n_features_in_ == 3
 
 
-def test_batches_of_many_fits_do_not_change_the_numbers(monkeypatch, data, targets):
-    model = confide.DeepEnsembleRegressor(**SMALL)
-    at_once = [fitted.predict(data[0]) for fitted in model.fit_many(data[0], targets, [5, 6, 7])]
-    monkeypatch.setattr("confide.methods.batches.TARGETS_PER_BATCH", 1)
-    one_by_one = [fitted.predict(data[0]) for fitted in model.fit_many(data[0], targets, [5, 6, 7])]
-    np.testing.assert_array_equal(at_once, one_by_one)
+def test_batches_of_many_fits_do_not_change_the_numbers(data, targets):
+    settings, learner = settings_and_learner(deep_ensemble)
+    at_once, one_by_one = (
+        fit_batches(deep_ensemble, keys(3), data[0], targets, settings, learner, **size)
+        for size in ({}, {"targets_per_batch": 1})
+    )
+    np.testing.assert_array_equal(
+        [deep_ensemble.predict(fitted, data[0]).mean for fitted in at_once],
+        [deep_ensemble.predict(fitted, data[0]).mean for fitted in one_by_one],
+    )
 
 
 def test_many_fits_want_a_row_of_targets_for_each_seed(data, targets):

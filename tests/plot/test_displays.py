@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import inspect
 import io
 import re
 from pathlib import Path
@@ -23,6 +24,7 @@ from support.artists import band, bars, lines, named, words
 import confide.plot
 from confide import NoSuchIntervalError, Prediction
 from confide.calibration import Calibration
+from confide.drawing.places import MOST_ROWS, MOST_ROWS_APART, places_of
 from confide.metrics import ObservedCoverage
 from confide.plot import (
     ConfidenceCalibrationDisplay,
@@ -37,8 +39,6 @@ from confide.plot import (
     plot_split,
     plot_widening,
 )
-from confide.plot.feature import MISSING, MOST_CATEGORIES, OTHERS, as_values, feature_of
-from confide.plot.places import MOST_ROWS, MOST_ROWS_APART, places_along, places_by_prediction
 from confide.uncertainty import LevelLaw, PivotLaw, TPlusNormalLaw, TwinErrors
 
 N_ROWS = 8
@@ -200,6 +200,35 @@ def test_slow_modules_are_imported_only_when_something_is_drawn():
         for node in ast.parse(path.read_text()).body:  # what runs on import
             if isinstance(node, ast.Import | ast.ImportFrom):
                 assert not re.search("matplotlib|pandas", ast.unparse(node)), path
+
+
+# What editors and `help` show, although one function serves all Displays.
+SIGNATURES = {
+    IntervalsDisplay: {"feature", "confidence_level", "kind", "ax"},
+    SplitDisplay: {"feature", "ax"},
+    PredictionCoverageDisplay: {"confidence_levels", "ax"},
+    ConfidenceCalibrationDisplay: {"feature", "confidence_level", "axes"},
+    NoveltyDisplay: {"threshold", "ax"},
+}
+
+
+@pytest.mark.parametrize("display", SIGNATURES)
+def test_signatures_list_the_options_of_each_display(display):
+    for method, rows in (
+        (display.from_estimator, ["estimator", "X", "y"]),
+        (display.from_prediction, ["prediction"]),
+    ):
+        parameters = inspect.signature(method).parameters.values()
+        options = {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY}
+        assert set(options) == SIGNATURES[display]
+        assert not any(p.default is p.empty for p in options.values())
+        assert [p.name for p in parameters][: len(rows)] == rows
+        assert "The Display, drawn" in method.__doc__ or "options of `plot`" in method.__doc__
+
+
+def test_an_option_that_a_display_has_not_is_refused(prediction):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        SplitDisplay.from_prediction(prediction, colour="red")
 
 
 # --- intervals
@@ -371,7 +400,7 @@ def test_of_too_many_rows_the_same_sample_is_drawn_and_the_legend_says_so(ax, x,
     assert note(ax) == f"a random {most} of {n_rows} rows"
     shown = named(ax.collections, "observed").get_offsets()[:, 1].astype(int)
     assert len(set(shown)) == most
-    places = places_along(mean, mean, joined=False) if x else places_by_prediction(mean)
+    places = places_of(mean, mean if x else None)
     np.testing.assert_array_equal(shown, places.rows)
 
 
@@ -388,17 +417,7 @@ def test_many_rows_are_a_staircase_of_the_same_numbers(ax):
         assert sorted(set(vertices[vertices[:, 1] == bound, 0])) == [6.5, 7.5]
 
 
-def test_rows_up_to_the_most_are_all_drawn():
-    places = places_by_prediction(np.arange(float(MOST_ROWS)))
-    assert (len(places.rows), places.notes) == (MOST_ROWS, ())
-
-
 # --- features
-
-
-def test_columns_may_share_a_name():
-    X = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
-    assert list(feature_of(X, 1)[1]) == [2, 4]
 
 
 @pytest.mark.parametrize(
@@ -441,63 +460,6 @@ def test_targets_of_other_rows_are_refused_before_anything_is_drawn(prediction):
     with pytest.raises(ValueError, match=r"each of the 8 predicted rows, got shape \(7,\)"):
         plot_intervals(prediction, y=Y[1:])
     assert plt.get_fignums() == before
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        pd.Series([1, None, 3], dtype="Int64"),
-        pd.Series([1, None, 3], dtype=object),
-        pl.Series([1, None, 3]),
-        pd.Series([1, None, 3], dtype="float32"),
-        pd.array([1, None, 3], dtype="Float64"),
-    ],
-    ids=["Int64", "objects", "polars", "float32", "Float64"],
-)
-def test_numbers_of_every_kind(column):
-    np.testing.assert_array_equal(as_values(column).entries, [1, np.nan, 3])
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        pd.Series(DAYS).dt.date,
-        pd.Series(DAYS).dt.tz_localize("Europe/Amsterdam"),
-        pl.Series(DAYS.date),
-        DAYS.to_numpy("M8[D]"),
-        list(DAYS),
-        DAYS.strftime("%Y-%m-%d"),
-    ],
-    ids=["date objects", "with a time zone", "polars dates", "numpy days", "list", "text"],
-)
-def test_dates_of_every_kind(column):
-    np.testing.assert_array_equal(as_values(column).entries, DAYS.to_numpy())
-
-
-@pytest.mark.parametrize(
-    ("column", "codes", "names"),
-    [
-        (["b", "a", None, "b"], [1, 0, 2, 1], ("a", "b", MISSING)),
-        (pl.Series(["b", None, "a"]), [1, 2, 0], ("a", "b", MISSING)),
-        (pl.Series(["b", "a"], dtype=pl.Categorical), [1, 0], ("a", "b")),
-        (pd.Categorical(["low", "high"], ["low", "mid", "high"]), [0, 1], ("low", "high")),
-        (["1", "a", 2], [0, 2, 1], ("1", "2", "a")),
-    ],
-    ids=["text", "polars", "polars categories", "in their own order", "mixed"],
-)
-def test_categories_of_every_kind(column, codes, names):
-    found = as_values(column)
-    assert (found.codes.tolist(), found.names) == (codes, names)
-
-
-def test_rare_categories_are_put_together():
-    words = [letter for k, letter in enumerate("abcdefghijklmnop") for _ in range(30 - k)]
-    found = as_values([*words, None])
-    assert found.names == (*"abcdefghijk", OTHERS, MISSING)
-    assert len(found.names) == MOST_CATEGORIES + 1
-    sizes = np.bincount(found.codes)
-    assert sizes[:11].tolist() == list(range(30, 19, -1))
-    assert sizes[11:].tolist() == [19 + 18 + 17 + 16 + 15, 1]
 
 
 def test_many_long_names_are_turned(prediction, ax):

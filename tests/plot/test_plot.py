@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from support.artists import band, bars, words
 
 from confide import DeepEnsembleRegressor
+from confide.drawing import SOURCES
 from confide.plot import plot_intervals, plot_split
-from confide.plot.prediction import SOURCES
 
 
 @pytest.fixture

@@ -8,10 +8,9 @@ import pandas as pd
 from confide.experiments import EXPERIMENTS, Cell, RunFolder
 from confide.experiments.catalogue import boosted_trees, overfitting
 from confide.experiments.catalogue.experiment_1 import SETS
-from confide.experiments.coverage import CONTENDERS
-from confide.experiments.honest.contenders import EVERYWHERE, RAW, shown_for
-from confide.experiments.honest.problems import Problem
-from confide.experiments.store import as_parquet
+from confide.experiments.cell import as_parquet
+from confide.experiments.coverage.study import CONTENDERS
+from confide.experiments.honest.problems import EVERYWHERE, RAW, Problem, shown_for
 
 SOURCE = {
     "commit": "0123456789ab", "python": "3.11", "confide": "0", "jax": "0", "jaxlib": "0",

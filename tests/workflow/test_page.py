@@ -120,7 +120,7 @@ def test_the_summary_says_it_all_in_words():
             "held 75 % of the observed values (3 of 4); 73 to 100 % would be expected. So they "
             "are right, within chance. No data can show whether *confidence* intervals hold "
             "the true function, because nobody observes that function. `confide check` tests "
-            "them on simulated data, and `confide fit --honest` calibrates them."
+            "them on simulated data, and `confide fit --calibrate-confidence` calibrates them."
         ),
         (
             "- **Where the uncertainty comes from.** On average over rows, the variance of "
@@ -404,7 +404,7 @@ def test_the_page_says_whose_confidence_intervals_they_are(combination):
     )
     digits = document.summary.replace("7.06", "7.056").replace("2.35 b", "2.352 b")
     assert (own in digits, both in digits) == (not honest, honest)
-    calibrates = "`confide fit --honest` calibrates them." in document.summary
+    calibrates = "`confide fit --calibrate-confidence` calibrates them." in document.summary
     twins = "Here they are calibrated on simulated twins of the training data" in document.summary
     assert (calibrates, twins) == (not honest, honest)
     titles = [section.title for section in document.sections]

@@ -20,18 +20,21 @@ from confide import (
 )
 from confide.coverage.result import Coverage, CoverageCheck
 from confide.document.tables import with_error
+from confide.encoding import Encoder
 from confide.errors import (
     KeptColumnError,
+    ModelFileError,
     RowError,
     TableMismatchError,
     TargetError,
     TwinError,
 )
-from confide.fingerprints import are_copies, fingerprints, groups
+from confide.fingerprints import are_copies, fingerprints, groups, identities
 from confide.tables import TableFile, write_blocks
 from confide.workflow import (
     CheckedTable,
     Notes,
+    TrainingTable,
     arrow_types,
     check_table,
     described,
@@ -45,8 +48,9 @@ from confide.workflow import (
 )
 from confide.workflow.check import OURS
 from confide.workflow.describe import sentences
-from confide.workflow.rows import known_again, set_aside, status
+from confide.workflow.predict import encoded
 from confide.workflow.target import known_rows, take_target
+from confide.workflow.training_table import set_aside, status
 
 FINITE = st.floats(-1e6, 1e6, width=64)
 MATRICES = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=FINITE)
@@ -81,7 +85,9 @@ def fitted(rows, small):
 def honest(rows, small):
     """The same with confidence intervals calibrated on as few twins as there may be."""
     estimator = BootstrappedDeepEnsembleRegressor(**small)
-    return fit_table(rows, "y", estimator, file="rows.csv", seed=1, honest=True, n_simulations=10)
+    return fit_table(
+        rows, "y", estimator, file="rows.csv", seed=1, calibrate_confidence=True, n_simulations=10
+    )
 
 
 # Rows, known again
@@ -179,7 +185,7 @@ def test_copies_count_once_where_a_model_is_judged(small):
     table = found.model.training_table_
     assert (table.n_trained, table.n_set_aside) == (320, 80)
     assert (len(table.trained_on), len(table.set_aside)) == (80, 20)
-    assert table.judged["rows"] == 20
+    assert TrainingTable.of(found.model).judged["rows"] == 20
     assert found.model.calibration_.n_rows == 20
     assert "Of 80 rows set aside, 20 are different, the others copies." in found.notes
     assert described(found.model).rows == {"trained on": 320, "set aside": 80}
@@ -263,7 +269,7 @@ def test_a_target_that_cannot_be_predicted_is_refused(table, target, message):
 def test_a_target_that_is_nowhere_known_is_refused(y, message):
     table = pa.table({"x": pa.array(np.zeros(len(y))), "y": pa.array(y, pa.float64())})
     with pytest.raises(TargetError, match=message):
-        known_rows(*take_target(table, "y"), "y", Notes())
+        known_rows(table, "y", Notes())
 
 
 # Fitting
@@ -284,7 +290,7 @@ def test_the_model_is_that_of_a_plain_fit_to_the_rows_that_were_not_set_aside(fi
     known = rows.filter(np.isfinite(take_target(rows, "y").y))
     features, y = take_target(known, "y")
     # The same rows by the model's own account of them.
-    here = np.array(status(fitted.model, features, y))
+    here = np.array(status(fitted.model, encoded(fitted.model, features).matrix, y))
     assert (here == "trained on").sum() == 94
     assert (here == "calibrated on").sum() == 24
     trained, aside = features.filter(here == "trained on"), features.filter(here != "trained on")
@@ -303,7 +309,7 @@ def test_the_judgement_is_that_of_the_rows_set_aside_before_calibration(fitted, 
     inputs = page_inputs(model, rows)
     aside = np.array(inputs.status) == "calibrated on"
     raw = model.get_prediction(features).uncalibrated
-    judged = model.training_table_.judged
+    judged = TrainingTable.of(model).judged
     assert judged["rows"] == 24
     errors = (raw.mean - y)[aside]
     assert judged["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)))
@@ -323,8 +329,8 @@ def test_the_judgement_is_that_of_the_rows_set_aside_before_calibration(fitted, 
 def test_without_rows_set_aside_nothing_is_judged_or_calibrated(rows, small):
     found = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small), hold_out=0)
     assert found.model.calibration_ is None
-    assert found.model.training_table_.judged == {}
-    assert "cannot be told" in found.judgement
+    assert TrainingTable.of(found.model).judged == {}
+    assert "not known how good the model is" in found.judgement
     assert any(
         "takes 19 different rows that are set aside, and there are 0" in n for n in found.notes
     )
@@ -347,6 +353,16 @@ def test_a_saved_model_remembers_the_table(fitted, tmp_path):
         assert np.array_equal(kept, getattr(fitted.model.training_table_, name))
 
 
+@pytest.mark.parametrize(
+    "change", [{"target": 3}, {"notes": None}, {"judged": {"rmse": "1"}}, {"judged": []}]
+)
+def test_a_model_that_says_nonsense_of_its_table_is_refused(fitted, change):
+    model, rows = copy.copy(fitted.model), fitted.model.training_table_
+    model.training_table_ = dataclasses.replace(rows, origin={**rows.origin, **change})
+    with pytest.raises(ModelFileError, match="training table is of the wrong type"):
+        TrainingTable.of(model)
+
+
 def test_columns_can_be_left_out_by_name(rows):
     assert without_columns(rows, ["id"]).column_names == ["x", "colour", "y", "z"]
     with pytest.raises(TargetError, match=r"no column 'idd' to leave out.*mean 'id'"):
@@ -364,7 +380,7 @@ def test_held_out_rows_decide_whether_it_overfits(rows, small, monkeypatch):
     found = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small))
     assert given == [(94, 94, 24, 24)]
     assert found.warnings[0].startswith("The networks fit their training rows much better than")
-    assert found.model.training_table_.warnings == found.warnings
+    assert TrainingTable.of(found.model).warnings == found.warnings
 
 
 def test_a_model_that_is_no_better_than_the_mean_is_warned_of(small):
@@ -373,6 +389,39 @@ def test_a_model_that_is_no_better_than_the_mean_is_warned_of(small):
     y[7] = 1e6
     found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small), seed=2)
     assert any("no better than always predicting the mean" in each for each in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("hold_out", "fitted_to", "encoded_rows"),
+    # All rows, to choose those to set aside; then those trained on, and those set aside.
+    [(0.2, [118, 94], [118, 94, 24]), (0, [118], [118])],
+)
+def test_every_table_is_encoded_once(rows, small, monkeypatch, hold_out, fitted_to, encoded_rows):
+    fits, encodings = [], []
+    fit, encode = Encoder.fit.__func__, Encoder.encode_and_report
+
+    def counted_fit(cls, table):
+        fits.append(len(table))
+        return fit(cls, table)
+
+    def counted_encode(self, table):
+        encodings.append(len(table))
+        return encode(self, table)
+
+    monkeypatch.setattr(Encoder, "fit", classmethod(counted_fit))
+    monkeypatch.setattr(Encoder, "encode_and_report", counted_encode)
+    estimator = BootstrappedDeepEnsembleRegressor(**small)
+    fit_table(rows, "y", estimator, hold_out=hold_out, calibrate_confidence=True, n_simulations=10)
+    assert (fits, encodings) == (fitted_to, encoded_rows)
+
+
+def test_the_old_name_of_the_calibration_on_twins_still_works(rows):
+    few = rows.slice(10, 20)
+    with (
+        pytest.warns(DeprecationWarning, match="is now `calibrate_confidence`"),
+        pytest.raises(TwinError, match="at least 20 different rows"),
+    ):
+        fit_table(few, "y", BootstrappedDeepEnsembleRegressor(), honest=True)
 
 
 def test_few_rows_are_warned_of(small):
@@ -419,11 +468,11 @@ def test_an_honest_fit_is_the_same_fit_calibrated_on_the_rows_trained_on(honest,
     features, y = take_target(rows, "y")
     model = honest.model
     assert np.array_equal(model.predict(features), fitted.model.predict(features))
-    assert model.training_table_.judged == fitted.model.training_table_.judged
+    assert TrainingTable.of(model).judged == TrainingTable.of(fitted.model).judged
     own, now = (each.get_prediction(features) for each in (fitted.model, model))
     assert np.array_equal(now.uncalibrated.confidence_interval(), own.confidence_interval())
     assert np.array_equal(now.prediction_interval(), own.prediction_interval())  # of rows set aside
-    trained = np.array(status(model, features, y)) == "trained on"
+    trained = np.array(status(model, encoded(model, features).matrix, y)) == "trained on"
     by_hand = fitted.model.calibrate_confidence(
         features.filter(trained), y[trained], n_simulations=10
     )
@@ -458,7 +507,7 @@ def test_what_the_twins_found_is_told_once_and_kept(honest, fitted, tmp_path):
     honest.model.save(path)
     description = described(confide.load(path))
     assert (description.notes, description.warnings) == (list(honest.notes), list(honest.warnings))
-    assert description.honesty == account.to_json()
+    assert description.confidence_calibration == account.to_json()
     assert description.to_json() == honest.to_json()
     json.dumps(description.to_json(), allow_nan=False)
 
@@ -508,7 +557,9 @@ def test_an_honest_page_has_its_account_and_its_warnings_once(honest, rows):
 
 def test_with_few_rows_set_aside_the_twins_prediction_intervals_stay_and_are_judged(rows, small):
     estimator = BootstrappedDeepEnsembleRegressor(**small)
-    found = fit_table(rows, "y", estimator, hold_out=0.1, honest=True, n_simulations=10)
+    found = fit_table(
+        rows, "y", estimator, hold_out=0.1, calibrate_confidence=True, n_simulations=10
+    )
     model = found.model
     assert model.calibration_ is None
     assert (
@@ -516,9 +567,10 @@ def test_with_few_rows_set_aside_the_twins_prediction_intervals_stay_and_are_jud
         "rows that are set aside, and there are 12."
     ) in found.notes
     features, y = take_target(rows, "y")
-    aside = np.isin(known_again(model, features, y, copies=False), model.training_table_.set_aside)
+    rows_known = identities(fingerprints(encoded(model, features).matrix, y), copies=False)
+    aside = np.isin(rows_known, model.training_table_.set_aside)
     lower, upper = model.get_prediction(features).prediction_interval(0.8)[aside].T
-    judged = model.training_table_.judged
+    judged = TrainingTable.of(model).judged
     assert judged["coverage_80"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
     assert "now calibrated on these rows" not in found.judgement
 
@@ -533,10 +585,10 @@ def test_a_table_too_short_for_a_twin_is_refused_before_anything_is_trained(rows
         "at least 20 different rows to train on, and there are 16. Gather more rows, set fewer"
     )
     with pytest.raises(TwinError, match=f"{message} than 4 rows aside, or fit without it"):
-        fit_table(few, "y", Untouched(), honest=True)
+        fit_table(few, "y", Untouched(), calibrate_confidence=True)
     copies = pa.concat_tables([rows.slice(10, 15)] * 10)
     with pytest.raises(TwinError, match=r"there are 15\. Gather more rows, or fit without it"):
-        fit_table(copies, "y", Untouched(), hold_out=0, honest=True)
+        fit_table(copies, "y", Untouched(), hold_out=0, calibrate_confidence=True)
 
 
 def test_columns_are_found_by_name_in_any_order_and_others_are_ignored(fitted, rows):
@@ -624,12 +676,15 @@ def simulated_coverage(estimator, kind, share, n_simulations=20):
         ({"confidence": 0.5, "n_simulations": 5}, False),  # too few for a claim
     ],
 )
-def test_a_check_asks_for_honesty_where_our_confidence_intervals_cover_too_seldom(ours, asks):
+def test_a_check_advises_calibration_where_our_confidence_intervals_cover_too_seldom(ours, asks):
     n = ours.pop("n_simulations", 20)
     coverages = [simulated_coverage(OURS, kind, share, n) for kind, share in ours.items()]
     rival = simulated_coverage("deep ensemble", "confidence", 0.1, n)
     report = CoverageCheck((*coverages, rival), np.ones((10, 1)), ("x",), 10, "a truth")
-    assert CheckedTable(report, ()).asks_for_honesty == asks
+    checked = CheckedTable(report, ())
+    assert checked.advises_calibration == asks
+    with pytest.warns(DeprecationWarning, match="now advises_calibration"):
+        assert checked.asks_for_honesty == asks
 
 
 def test_text_files_are_read_as_training_read_them_and_others_as_they_say(fitted, rows, tmp_path):
@@ -677,9 +732,8 @@ def test_a_table_without_the_target_has_a_page(fitted, rows):
     assert set(inputs.status) == {"new"}
 
 
-def test_a_long_table_is_sampled_and_rows_keep_their_numbers(fitted, rows, monkeypatch):
-    monkeypatch.setattr("confide.workflow.report.MOST_ROWS", 30)
-    inputs = page_inputs(fitted.model, rows)
+def test_a_long_table_is_sampled_and_rows_keep_their_numbers(fitted, rows):
+    inputs = page_inputs(fitted.model, rows, most_rows=30)
     assert inputs.n_rows == 30
     expected = rows["id"].take(inputs.row_numbers - 1).to_pylist()
     assert inputs.frame["id"].tolist() == expected

@@ -36,8 +36,8 @@ class Keys(NamedTuple):
     @classmethod
     def from_keys(cls, keys: Sequence[PRNGKeyArray], n_members: int) -> "Keys":
         """Those of the members of several ensembles, one after the other."""
-        each = [cls.from_key(key, n_members) for key in keys]
-        return cls(*(np.concatenate(purpose) for purpose in zip(*each, strict=True)))
+        ensembles = [cls.from_key(key, n_members) for key in keys]
+        return cls(*(np.concatenate(purpose) for purpose in zip(*ensembles, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -141,15 +141,16 @@ def bootstrapped_ensemble(
         data: the rows.
         targets: those of each member.
         bootstrap: how members are retrained.
-        noise_variance: of each member's noise at the rows, for a learner that predicts a mean
-            alone.
+        noise_variance: of each member's noise at the rows, if the learner predicts a mean alone.
         progress: called with the number of member-epochs just finished.
+
+    Returns:
+        The members, and the same members retrained.
     """
     n_members = len(targets)
     before, after = bootstrap.snapshot_epoch, bootstrap.repeated_epochs
-    to_snapshot, from_snapshot = (
-        Plan(bootstrap.epochs, done, epochs) for done, epochs in ((0, before), (before, after))
-    )
+    to_snapshot = Plan(bootstrap.epochs, 0, before)
+    from_snapshot = Plan(bootstrap.epochs, before, after)
     # Line 3: train, keeping the state (weights and optimiser) at the snapshot.
     start = learner.init(keys.initialisation, data)
     snapshot = learner.train(keys.training, start, data, targets, to_snapshot, progress=progress)
@@ -158,7 +159,8 @@ def bootstrapped_ensemble(
     )
 
     # Line 4: simulate new targets from the members' own predictions.
-    likelihood, outputs = learner.likelihood, learner.predict(members, data.inputs)
+    likelihood = learner.likelihood
+    outputs = learner.checked_outputs(members, data.inputs, n_members)
     if noise_variance is not None:
         likelihood, outputs = Normal(), np.stack([outputs[..., 0], noise_variance], axis=-1)
     simulated = simulated_targets(keys.simulation, likelihood, outputs, bootstrap.n_retrains)
@@ -195,6 +197,9 @@ def simulated_targets(
         likelihood: what the outputs mean.
         outputs: of each member at the training rows.
         n_retrains: retrainings of each member.
+
+    Returns:
+        Row b * M + i has the targets of member i in retraining b.
     """
     n_members, n_rows, _ = outputs.shape
     targets = np.empty((n_retrains * n_members, n_rows), np.float32)

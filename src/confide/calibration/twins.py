@@ -10,8 +10,8 @@ from jaxtyping import Float, Float64, PRNGKeyArray
 
 from confide.calibration.held_out import checked_scores
 from confide.calibration.summary import CalibrationSummary, Resemblance
-from confide.checks import require_whole
-from confide.errors import NoSuchIntervalError, TwinError, is_number, nearest
+from confide.checks import is_number, require_whole
+from confide.errors import NoSuchIntervalError, TwinError, nearest
 from confide.methods import fit_batches
 from confide.persistence import Arrays, part
 from confide.prediction import Prediction

@@ -1,35 +1,27 @@
-"""Arguments that several commands share, and what their values are checked for before any work."""
+"""Arguments that several commands share, checked before any work."""
 
 import contextlib
 import importlib
+import json
 import os
 import sys
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem, split_arg_string
 
-from confide.cli.session import importing
+from confide.cli.session import importing, starting
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
-    from confide.tables import TableFile
+    import pandas as pd
+    import pyarrow as pa
 
-
-class TablePath(click.ParamType):  # type: ignore[type-arg]
-    """A file of a table, or - for standard input."""
-
-    name = "file"
-
-    def convert(self, value: Any, *_: Any) -> str | Path:
-        """The path; whether it can be read is found out by reading it."""
-        return value if value == "-" else Path(value)
-
-    def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
-        """Files, by the shell itself."""
-        return [CompletionItem(incomplete, type="file")]
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+PICTURES = (".png", ".svg", ".pdf")
 
 
 class ColumnName(click.ParamType):  # type: ignore[type-arg]
@@ -38,7 +30,7 @@ class ColumnName(click.ParamType):  # type: ignore[type-arg]
     name = "column"
 
     def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
-        """The columns that start so, of the file that stands in the line."""
+        """The columns of the file on the line that start with what is typed."""
         # click gives up its parse at an option without a value, and forgets FILE: read the line.
         for word in split_arg_string(os.environ.get("COMP_WORDS", "")):
             if Path(word).is_file():
@@ -66,45 +58,24 @@ class Factory(click.ParamType):  # type: ignore[type-arg]
         folder, path = str(Path.cwd()), sys.path
         sys.path = [folder, *path] if folder not in path else path
         try:
-            found: Any = importlib.import_module(module_name)
+            function: Any = importlib.import_module(module_name)
             for part in name.split("."):
-                found = getattr(found, part)
-        except (ImportError, AttributeError) as error:
-            self.fail(f"{value!r} cannot be imported: {error}.", param, ctx)
-        if not callable(found):
-            self.fail(f"{value!r} is no function.", param, ctx)
-        return found
+                function = getattr(function, part)
+        except Exception as error:  # noqa: BLE001 - the module is the user's own, and may do anything
+            of_import = isinstance(error, ImportError | AttributeError)
+            kind = "" if of_import else f"{type(error).__name__}: "
+            self.fail(f"{value!r} cannot be imported: {kind}{error}.", param, ctx)
+        if not callable(function):
+            self.fail(f"{value!r} is not a function.", param, ctx)
+        return function
 
 
-table_argument = click.argument("file", type=TablePath())
-model_argument = click.argument(
-    "model", type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
-target_option = click.option(
-    "-t", "--target", type=ColumnName(), required=True, help="The column to predict."
-)
-network_option = click.option(
-    "--network",
-    type=Factory(),
-    default=None,
-    help="A function that makes a network of your own, where the model has one.",
-)
-level_option = click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Confidence level of both kinds of intervals.",
-)
-force_option = click.option("--force", is_flag=True, help="Replace a file that is there.")
-json_option = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
-seed_option = click.option("--seed", default=0, show_default=True, help="Same seed, same numbers.")
+def listed_names(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
+    """The names in an option such as id,url; None where it is not given."""
+    return None if value is None else [name for part in value.split(",") if (name := part.strip())]
 
 
-def output_option(
-    default: str | None,
-    help: str,  # noqa: A002
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def output_option(default: str | None, purpose: str) -> Decorator:
     """`-o`, with what it is for."""
     return click.option(
         "-o",
@@ -112,55 +83,132 @@ def output_option(
         type=click.Path(dir_okay=False, path_type=Path),
         default=None if default is None else Path(default),
         show_default=default is not None,
-        help=help,
+        help=purpose,
     )
 
 
+def count_option(name: str, default: int | None, smallest: int, purpose: str) -> Decorator:
+    """An option that is a whole number.
+
+    Args:
+        name: its name, with the hyphens.
+        default: its value where it is not given.
+        smallest: the smallest number that it may be.
+        purpose: its help.
+
+    Returns:
+        The decorator.
+    """
+    return click.option(
+        name,
+        default=default,
+        show_default=default is not None,
+        type=click.IntRange(min=smallest),
+        help=purpose,
+    )
+
+
+def together(*decorators: Decorator) -> Decorator:
+    """Several arguments and options as one decorator, in their order."""
+    return lambda function: reduce(lambda f, decorate: decorate(f), decorators[::-1], function)
+
+
+# A file of a table, or - for standard input; whether it can be read is found out by reading it.
+table_argument = click.argument("file", type=click.Path(allow_dash=True, readable=False))
+force_option = click.option("--force", is_flag=True, help="Replace a file that is there.")
+json_option = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
+seed_option = click.option("--seed", default=0, show_default=True, help="Same seed, same numbers.")
+# Commands that read a model.
+model_options = together(
+    click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+    click.option(
+        "--network",
+        type=Factory(),
+        help="A function that makes a network of your own, if the model has one.",
+    ),
+)
+# Commands that predict the rows of a table.
+prediction_options = together(
+    model_options,
+    table_argument,
+    click.option(
+        "--level",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.95,
+        show_default=True,
+        help="Confidence level of both kinds of intervals.",
+    ),
+    force_option,
+)
+# Commands that learn from a table.
+training_options = together(
+    table_argument,
+    click.option("-t", "--target", type=ColumnName(), required=True, help="The column to predict."),
+    click.option(
+        "--exclude",
+        default="",
+        callback=listed_names,
+        help="Columns to leave out, such as id,url.",
+    ),
+    seed_option,
+    json_option,
+    force_option,
+)
+
+
 def refuse_output(
-    output: Path | None, force: bool, *inputs: str | Path, endings: tuple[str, ...] = ()
+    output: Path | None, *inputs: str | Path, force: bool = True, endings: tuple[str, ...] = ()
 ) -> None:
-    """What cannot be written is told before anything is read or trained."""
-    refuse_name(output, *inputs, endings=endings)
-    refuse_overwriting(output, force)
+    """What cannot be written is refused before anything is read or trained.
 
-
-def refuse_name(output: Path | None, *inputs: str | Path, endings: tuple[str, ...] = ()) -> None:
-    """A result that can have no such name, with or without --force."""
+    Args:
+        output: where the result goes.
+        inputs: what is read: it must not be overwritten.
+        force: whether a file that is there may be replaced.
+        endings: those that the name may have; none for any.
+    """
     if output is None:
         return
-    if any(Path(each).exists() and output.exists() and output.samefile(each) for each in inputs):
-        raise click.UsageError(f"{output} is what is read: choose another name for the result.")
+    if any(Path(path).exists() and output.exists() and output.samefile(path) for path in inputs):
+        raise click.UsageError(f"{output} is an input: choose another name for the result.")
     if not output.absolute().parent.is_dir():
         raise click.UsageError(f"There is no folder {output.parent}: make it first.")
     if endings and output.suffix.lower() not in endings:
         raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")
-
-
-def refuse_overwriting(output: Path | None, force: bool) -> None:
-    """A result that is there already."""
-    if output is not None and output.is_file() and not force:
+    if output.is_file() and not force:
         raise click.UsageError(f"{output} is there already. Add --force to replace it.")
 
 
-def table_with_target(file: str | Path, target: str) -> "TableFile":
-    """The file, opened; its columns are known before its rows are read.
+def training_table(
+    file: str, target: str, exclude: list[str], output: Path | None, *, force: bool
+) -> "tuple[str, pa.Table]":
+    """The table to learn from; what can be refused is refused before its rows are read.
+
+    Args:
+        file: where it is.
+        target: the column to predict.
+        exclude: columns to leave out.
+        output: where the result goes.
+        force: whether a file that is there may be replaced.
+
+    Returns:
+        The name of its file, and the whole table without the excluded columns.
 
     Raises:
-        TargetError: the target is none of them.
+        TargetError: it has no such target, or no such column to exclude.
     """
     with importing():
         from confide.tables import TableFile
     source = TableFile(file)
     if target not in source.schema.names:
         raise TargetError.of_missing(target, source.schema.names)
-    return source
+    # The last of these checks: --force is no answer to a misspelt target.
+    refuse_output(output, force=force)
+    with starting():
+        from confide.workflow import without_columns
+    return Path(source.name).name, without_columns(source.read(), exclude)
 
 
-def listed_columns(_: click.Context, __: click.Parameter, value: str) -> list[str]:
-    """The names in an option such as id,url."""
-    return [name for name in value.split(",") if name]
-
-
-exclude_option = click.option(
-    "--exclude", default="", callback=listed_columns, help="Columns to leave out, as id,url."
-)
+def json_rows(frame: "pd.DataFrame") -> Any:
+    """The rows of a table for JSON, by pandas' own writer: what is not a number becomes null."""
+    return json.loads(frame.to_json(orient="records"))

@@ -7,29 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from confide.cli.arguments import (
-    exclude_option,
-    force_option,
-    json_option,
-    output_option,
-    refuse_name,
-    refuse_overwriting,
-    seed_option,
-    table_argument,
-    table_with_target,
-    target_option,
-)
-from confide.cli.messages import messages, refusals
-from confide.cli.session import starting, stop_if_asked
+from confide.cli import arguments
+from confide.cli.session import messages, refusals, stop_if_asked
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PICTURES = (".png", ".svg", ".pdf")
 BEFORE_CALIBRATION = (
     "All are the methods' own, before calibration: `confide fit` calibrates the prediction "
-    "intervals, and with --honest the confidence intervals too."
+    "intervals, and with --calibrate-confidence the confidence intervals too."
 )
 
 
@@ -40,29 +27,14 @@ Examples:
   confide check houses.csv --target price --simulations 100 -o coverage.png
   confide check houses.parquet --target price --rows 500 --json"""
 )
-@table_argument
-@target_option
-@output_option(None, "Where to draw the pointwise coverages (png, svg or pdf).")
-@click.option(
-    "--simulations",
-    default=20,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Simulated data sets; 20 tell a mean coverage to about 2 points.",
+@arguments.training_options
+@arguments.output_option(None, "Where to draw the pointwise coverages (png, svg or pdf).")
+@arguments.count_option(
+    "--simulations", 20, 1, "Simulated data sets; with 20, a mean coverage is known to 2 points."
 )
-@click.option(
-    "--rows",
-    default=1000,
-    show_default=True,
-    type=click.IntRange(min=20),
-    help="At most so many rows are used, chosen at random.",
-)
-@exclude_option
-@seed_option
-@json_option
-@force_option
+@arguments.count_option("--rows", 1000, 20, "At most so many rows are used, chosen at random.")
 def check(
-    file: str | Path,
+    file: str,
     target: str,
     output: Path | None,
     simulations: int,
@@ -74,21 +46,18 @@ def check(
 ) -> None:
     """See how well both kinds of intervals would cover on data like FILE.
 
-    The true function behind data is never seen, so no confidence interval can be checked on them.
-    This builds a simulated twin of the table, whose true function is known, fits the bootstrapped
-    deep ensemble and its rivals to many data sets drawn from it, and counts how often their
-    intervals hold the truth. The number of epochs is chosen once, on the first of these data sets,
-    and prediction intervals are looked at as they are before calibration. The Brier score is the
-    mean squared distance of the coverage at a row from the level: 0 is best.
+    Nobody sees the true function behind data, so confidence intervals cannot be checked on the data
+    themselves. This command builds a simulated twin of the table, whose true function is known. It
+    fits the bootstrapped deep ensemble and its rivals to many data sets drawn from the twin, and
+    counts how often their intervals hold the truth. The number of epochs is chosen once, on the
+    first of these data sets. Prediction intervals are checked before calibration. The Brier score
+    is the mean squared difference between the coverage at a row and the level: 0 is best.
     """
-    refuse_name(output, file, endings=PICTURES)
+    arguments.refuse_output(output, file, endings=arguments.PICTURES)
     with messages(), refusals(TargetError):
-        source = table_with_target(file, target)
-        refuse_overwriting(output, force)
-        with starting():
-            from confide.workflow import check_table, without_columns
+        _, table = arguments.training_table(file, target, exclude, output, force=force)
+        from confide.workflow import check_table
 
-        table = without_columns(source.read(), exclude)
         checked = check_table(table, target, n_simulations=simulations, most_rows=rows, seed=seed)
         stop_if_asked()
         if output is not None:
@@ -97,17 +66,17 @@ def check(
             click.echo(note, err=True)
         frame = checked.report.to_frame()
         if as_json:
-            rows_of = json.loads(frame.to_json(orient="records"))
-            click.echo(json.dumps({"coverage": rows_of, "notes": checked.notes}, indent=2))
+            payload = {"coverage": arguments.json_rows(frame), "notes": checked.notes}
+            click.echo(json.dumps(payload, indent=2))
             return
         click.echo(_shown(frame))
         click.echo(checked.report.verdict)
         click.echo(BEFORE_CALIBRATION)
         if output is not None:
             click.echo(output, err=True)
-        if checked.asks_for_honesty and file != "-":
-            next_step = shlex.join(["fit", str(file), "--target", target, "--honest"])
-            click.echo(f"Next: confide {next_step}", err=True)
+        if checked.advises_calibration and file != "-":
+            command = ["fit", file, "--target", target, "--calibrate-confidence"]
+            click.echo(f"Next: confide {shlex.join(command)}", err=True)
 
 
 def _shown(frame: "pd.DataFrame") -> str:

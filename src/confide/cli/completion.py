@@ -3,7 +3,7 @@
 import click
 from click.shell_completion import get_completion_class
 
-from confide.cli.messages import messages
+from confide.cli.session import messages
 
 WHERE = {
     "bash": "confide completion bash > ~/.local/share/bash-completion/completions/confide",
@@ -18,8 +18,8 @@ WHERE = {
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the script that completes commands, options and column names in SHELL."""
     root = ctx.find_root()
-    found = get_completion_class(shell)
-    if found is None:  # pragma: no cover
+    script = get_completion_class(shell)
+    if script is None:  # pragma: no cover
         raise click.ClickException(f"This version of click does not complete for {shell}.")
     with messages():
-        click.echo(found(root.command, {}, "confide", "_CONFIDE_COMPLETE").source())
+        click.echo(script(root.command, {}, "confide", "_CONFIDE_COMPLETE").source())

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from confide.cli import arguments
 from confide.cli.session import starting
 
 if TYPE_CHECKING:
@@ -22,25 +23,19 @@ Examples:
   confide demo
   confide demo --members 20 --output picture.svg"""
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("confide-demo.png"),
-    show_default=True,
-    help="Where to draw the picture; the ending chooses the format (png, svg, pdf).",
+@arguments.output_option(
+    "confide-demo.png",
+    "Where to draw the picture; the ending chooses the format (png, svg, pdf).",
 )
-@click.option(
-    "--members", default=5, show_default=True, type=click.IntRange(min=2), help="Networks."
-)
-@click.option("--seed", default=0, show_default=True, help="Same seed, same numbers.")
+@arguments.count_option("--members", 5, 2, "Networks.")
+@arguments.seed_option
 def demo(output: Path, members: int, seed: int) -> None:
     """Fit the bundled diabetes data and look at the intervals.
 
     Trains on four fifths of 442 patients, shows some of the others with both intervals and the
     sources of their uncertainty, and draws a picture.
     """
-    _refuse_picture(output)
+    arguments.refuse_output(output, endings=arguments.PICTURES)
     # Imported here, so that `confide --help` answers at once.
     with starting():
         from rich.console import Console
@@ -69,14 +64,6 @@ def demo(output: Path, members: int, seed: int) -> None:
         "Next, in Python: [bold]from confide import BootstrappedDeepEnsembleRegressor[/bold], then "
         "fit your own X and y and call predict_interval(X, kind='confidence')."
     )
-
-
-def _refuse_picture(output: Path) -> None:
-    """Wrong usage is told before anything is trained."""
-    if not output.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no folder {output.parent}; make it first.")
-    if output.suffix.lower() not in {".png", ".svg", ".pdf"}:
-        raise click.BadParameter(f"{output.name!r} must end in .png, .svg or .pdf.")
 
 
 def _table(prediction: "Prediction", y: "np.ndarray") -> "Table":

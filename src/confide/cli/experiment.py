@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from confide.cli.messages import messages, refusals
+from confide.cli.arguments import count_option, json_option, json_rows, listed_names
+from confide.cli.session import messages, refusals
 
 
 @click.group(
@@ -22,14 +23,11 @@ Examples:
   confide experiment report"""
 )
 def experiment() -> None:
-    """Run the paper's experiments, look at them, make the report.
+    """Run the paper's experiments, show their results, write a report.
 
-    A run is a folder under `--runs`; it can be stopped at any time and goes on where it was.
+    Each run has a folder under `--runs`. You can stop it at any time. The same command continues
+    where it stopped.
     """
-
-
-def _listed(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
-    return None if value is None else [part.strip() for part in value.split(",") if part.strip()]
 
 
 runs_option = click.option(
@@ -37,17 +35,17 @@ runs_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("runs"),
     show_default=True,
-    help="The folder that holds the runs, one folder each.",
+    help="The folder with one folder for each run.",
 )
 
 
 @experiment.command("list")
 def list_() -> None:
-    """Name every experiment, with what it is in the paper."""
+    """List every experiment and its place in the paper."""
     from confide.experiments import EXPERIMENTS
 
-    for name, each in EXPERIMENTS.items():
-        click.echo(f"{name:22s}{each.title}\n{'':22s}[{each.paper}]")
+    for name, listed in EXPERIMENTS.items():
+        click.echo(f"{name:22s}{listed.title}\n{'':22s}[{listed.paper}]")
 
 
 @experiment.command(
@@ -59,47 +57,50 @@ Examples:
   confide experiment run experiment-1 experiment-2 --engine ray --address auto"""
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--quick", is_flag=True, help="A taste of it: small, in a folder of its own.")
-@click.option("--sets", callback=_listed, help="Data sets, as boston,yacht.")
-@click.option("--methods", callback=_listed, help="Methods, as BDE,DE.")
-@click.option("--levels", callback=_listed, help="Confidence levels, as 0.8,0.95.")
-@click.option("--simulations", type=click.IntRange(min=1), help="Simulated data sets.")
-@click.option("--seed", type=int, help="Same seed, same numbers.")
+@click.option(
+    "--quick", is_flag=True, help="A small version that takes a minute, in its own folder."
+)
+@click.option("--sets", callback=listed_names, help="Data sets, such as boston,yacht.")
+@click.option("--methods", callback=listed_names, help="Methods, such as BDE,DE.")
+@click.option("--levels", callback=listed_names, help="Confidence levels, such as 0.8,0.95.")
+@count_option("--simulations", None, 1, "Number of simulated data sets.")
+@click.option("--seed", type=int, help="The same seed gives the same numbers.")
 @click.option(
     "--engine",
     type=click.Choice(["in-process", "ray"]),
     default="in-process",
     show_default=True,
-    help="What runs it: this process on all cores, or Ray. The numbers are the same.",
+    help="Where to run it: in this process on all cores, or on Ray. The numbers are the same.",
 )
-@click.option("--address", help="Of a Ray cluster; without it, Ray is started on this machine.")
+@click.option("--address", help="Address of a Ray cluster. Without it, Ray starts on this machine.")
 @runs_option
 def run(
     names: tuple[str, ...], quick: bool, engine: str, address: str | None, runs: Path, **asked: Any
 ) -> None:
-    """Run one or more experiments, or all; what is there is not run again."""
+    """Run one or more experiments, or all. Finished parts are not run again."""
     from rich.console import Console
 
+    from confide.engines import InProcess, RayCluster
     from confide.experiments import EXPERIMENTS, Display, cells_of, open_run
 
     if address is not None and engine != "ray":
         raise click.UsageError("--address is that of a Ray cluster: add --engine ray.")
     with _messages():
-        with refusals():  # all of them, before any is run
+        with refusals(ValueError):  # all of them, before any is run
             if "all" in names and len(names) > 1:
                 raise ValueError("`all` stands for every experiment: leave the other names out.")
             chosen = [EXPERIMENTS[name] for name in (EXPERIMENTS if "all" in names else names)]
-            options_of = [_options(each, quick, asked) for each in chosen]
+            options_of = [_options(one, quick, asked) for one in chosen]
             prepared = []
-            for each, options in zip(chosen, options_of, strict=True):
-                folder = open_run(each, options, _folder(runs, each, quick))
-                cells = cells_of(each, options, folder)
+            for one, options in zip(chosen, options_of, strict=True):
+                folder = open_run(one, options, _folder(runs, one, quick))
+                cells = cells_of(one, options, folder)
                 missing = [cell for cell in cells if folder.saved(cell) is None]
-                prepared.append((each, folder, cells, missing))
-        running = _engine(engine, address)
-        for each, folder, cells, missing in prepared:
-            with Display(each, cells, missing, Console(stderr=True)) as display:
-                running.run(missing, folder, display)
+                prepared.append((one, folder, cells, missing))
+        runner = RayCluster(address) if engine == "ray" else InProcess()
+        for one, folder, cells, missing in prepared:
+            with Display(one, cells, missing, Console(stderr=True)) as display:
+                runner.run(missing, folder, display)
             click.echo(folder.path)
 
 
@@ -110,15 +111,15 @@ Examples:
   confide experiment show experiment-1 --json"""
 )
 @click.argument("name")
-@click.option("--quick", is_flag=True, help="Its small run.")
-@click.option("--json", "as_json", is_flag=True, help="Its tables as JSON.")
+@click.option("--quick", is_flag=True, help="Show its quick run.")
+@json_option
 @runs_option
 def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
-    """Say what an experiment is, how far its run has come, and what it found so far."""
+    """Show what an experiment is, how much of its run is finished, and its results so far."""
     from confide.document import Document, Section, Table, to_markdown
     from confide.experiments import EXPERIMENTS, RunFolder
 
-    with _messages(kept=""), refusals():
+    with _messages(kept=""), refusals(ValueError):
         chosen = EXPERIMENTS[name]
         options = chosen.quick if quick else chosen.whole
         folder = RunFolder(_folder(runs, chosen, quick))
@@ -129,9 +130,8 @@ def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
             section = Section(chosen.title, findings.parts)
             tables = Document(chosen.title, findings.words, [section]).tables
     if as_json:
-        # Through pandas' own writer: what is not a number becomes null.
-        told = {table.name: json.loads(table.frame.to_json(orient="records")) for table in tables}
-        click.echo(json.dumps(told, indent=2, allow_nan=False))
+        payload = {table.name: json_rows(table.frame) for table in tables}
+        click.echo(json.dumps(payload, indent=2, allow_nan=False))
         return
     click.echo(f"{chosen.title}\n[{chosen.paper}]\n")
     for what in ("sets", "methods", "levels", "rows"):
@@ -167,17 +167,17 @@ Examples:
 )
 @runs_option
 def report(output: Path, runs: Path) -> None:
-    """Make a page of everything that is finished: from saved cells only."""
+    """Write a page with the results of all finished cells."""
     from confide.document import write_document
     from confide.experiments import document_of, runs_in
 
-    with _messages(kept=""), refusals():
+    with _messages(kept=""), refusals(ValueError):
         page = write_document(document_of(runs_in(runs)), output)
     click.echo(page)
 
 
 def _options(chosen: Any, quick: bool, asked: dict[str, Any]) -> Any:
-    """What was asked for; a refusal says of which experiment."""
+    """What was asked for; an error names the experiment."""
     levels = asked["levels"]
     try:
         if levels is not None:
@@ -205,13 +205,7 @@ def _folder(runs: Path, chosen: Any, quick: bool) -> Path:
 def _messages(
     kept: str = "Finished cells are kept; the same command goes on from there.",
 ) -> Iterator[None]:
-    from confide.experiments import LostCellError
+    from confide.engines import LostPieceError
 
-    with messages(kept, LostCellError):
+    with messages(kept, LostPieceError):
         yield
-
-
-def _engine(name: str, address: str | None) -> Any:
-    from confide.experiments import InProcess, RayCluster
-
-    return RayCluster(address) if name == "ray" else InProcess()

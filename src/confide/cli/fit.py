@@ -7,21 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from confide.cli.arguments import (
-    Factory,
-    exclude_option,
-    force_option,
-    json_option,
-    output_option,
-    refuse_name,
-    refuse_overwriting,
-    seed_option,
-    table_argument,
-    table_with_target,
-    target_option,
-)
-from confide.cli.messages import messages, refusals
-from confide.cli.session import starting, stop_if_asked
+from confide.cli import arguments
+from confide.cli.session import errors_of, messages, refusals, stop_if_asked
 from confide.errors import TargetError, TwinError
 
 if TYPE_CHECKING:
@@ -52,15 +39,13 @@ class Epochs(click.ParamType):  # type: ignore[type-arg]
 Examples:
   confide fit houses.csv --target price
   confide fit houses.parquet --target price -o houses.confide --exclude id,url
-  confide fit houses.csv --target price --honest
+  confide fit houses.csv --target price --calibrate-confidence
   confide fit houses.csv --target price --learner xgboost
   confide fit houses.csv --target price --network mynetworks:make --epochs 80
   zcat houses.csv.gz | confide fit - --target price --members 20"""
 )
-@table_argument
-@target_option
-@output_option("model.confide", "Where to keep the model.")
-@exclude_option
+@arguments.training_options
+@arguments.output_option("model.confide", "Where to keep the model.")
 @click.option(
     "--hold-out",
     type=click.FloatRange(0, 0.9),
@@ -77,46 +62,41 @@ Examples:
 )
 @click.option(
     "--network",
-    type=Factory(),
-    default=None,
+    type=arguments.Factory(),
     help="A network of your own: make(key, n_features) returns an Equinox or Flax NNX module, "
     "make(n_features) a PyTorch module.",
 )
-@click.option(
+@arguments.count_option(
     "--members",
-    default=5,
-    show_default=True,
-    type=click.IntRange(min=2),
-    help="Members to train; with more of them, confidence intervals narrow and fits take longer.",
+    5,
+    2,
+    "Members to train. More of them give narrower confidence intervals, and take longer.",
 )
 @click.option(
     "--epochs",
     type=Epochs(),
-    default=None,
     help="Passes over the data, or rounds of boosting. auto chooses for the best predictions; with "
     "80, as in the paper, confidence intervals cover better.  [default: auto; boosted trees: "
     f"{ROUNDS}]",
 )
 @click.option(
-    "--honest",
+    "--calibrate-confidence",
     is_flag=True,
-    help="Calibrate the confidence intervals too. Networks err systematically where the truth is "
-    "rough, and their own confidence intervals do not know it. This fits further ensembles to "
-    "simulated twins of the training rows, 20 by default: the networks' part of the time, which is "
-    "the smaller one for small tables, grows 20-fold, in fits and in predictions.",
+    help="Calibrate the confidence intervals too. Networks are biased where the true function is "
+    "rough, and their own confidence intervals do not show it. This option fits further ensembles "
+    "to simulated twins of the training rows, 20 by default. Training and predicting then take "
+    "about 20 times as long; on small tables, most of the time goes into starting up instead.",
 )
-@click.option(
+@click.option("--honest", is_flag=True, hidden=True)
+@arguments.count_option(
     "--simulations",
-    type=click.IntRange(min=FEWEST_SIMULATIONS),
-    default=None,
-    help="Simulated twins for --honest; more of them tell better how wide confidence intervals "
-    f"must be.  [default: {SIMULATIONS}]",
+    None,
+    FEWEST_SIMULATIONS,
+    "Simulated twins for --calibrate-confidence. With more of them, it is known better how wide "
+    f"confidence intervals must be.  [default: {SIMULATIONS}]",
 )
-@seed_option
-@json_option
-@force_option
 def fit(
-    file: str | Path,
+    file: str,
     target: str,
     output: Path,
     exclude: list[str],
@@ -125,6 +105,7 @@ def fit(
     network: Callable[..., Any] | None,
     members: int,
     epochs: int | Literal["auto"] | None,
+    calibrate_confidence: bool,
     honest: bool,
     simulations: int | None,
     seed: int,
@@ -133,34 +114,34 @@ def fit(
 ) -> None:
     """Fit a bootstrapped ensemble of networks, or of boosted trees, to the table in FILE.
 
-    Numbers, categories, dates, yes or no, and missing values are taken as they are. A share of the
-    rows is kept from training: the accuracy that is told is that on rows which the networks have
-    not seen, and the prediction intervals are then calibrated on them. Confidence intervals are the
-    method's own unless --honest calibrates them.
+    The columns may be numbers, categories, dates or booleans, with missing values. A share of the
+    rows is kept from training. The reported accuracy is that on these rows, and the prediction
+    intervals are then calibrated on them. Confidence intervals are the method's own unless
+    --calibrate-confidence calibrates them.
     """
-    if simulations is not None and not honest:
-        raise click.UsageError("--simulations is for --honest: add it, or leave both out.")
-    _refuse_learner(learner, network, epochs)
-    refuse_name(output, file)
-    with messages(), refusals(TargetError), refusals(TwinError):
-        source = table_with_target(file, target)
-        # Last of what is told at once: --force is no answer to a misspelt target.
-        refuse_overwriting(output, force)
-        with starting():
-            from confide.workflow import fit_table, without_columns
-
-        table = without_columns(source.read(), exclude)
-        estimator = _estimator(
-            learner, network, epochs, n_members=members, random_state=seed, verbose=True
+    if honest:
+        click.echo("--honest is now --calibrate-confidence; the old name will go.", err=True)
+        calibrate_confidence = True
+    if simulations is not None and not calibrate_confidence:
+        raise click.UsageError(
+            "--simulations is for --calibrate-confidence: add it, or leave both out."
         )
+    _refuse_learner(learner, network, epochs)
+    arguments.refuse_output(output, file)
+    with messages("", *errors_of(network)), refusals(TargetError, TwinError):
+        name, table = arguments.training_table(file, target, exclude, output, force=force)
+        from confide.workflow import fit_table
+
         fitted = fit_table(
             table,
             target,
-            estimator,
-            file=Path(source.name).name,
+            _estimator(
+                learner, network, epochs, n_members=members, random_state=seed, verbose=True
+            ),
+            file=name,
             hold_out=hold_out,
             seed=seed,
-            honest=honest,
+            calibrate_confidence=calibrate_confidence,
             n_simulations=SIMULATIONS if simulations is None else simulations,
         )
         stop_if_asked()
@@ -181,7 +162,7 @@ def fit(
 def _refuse_learner(
     learner: str, network: Callable[..., Any] | None, epochs: int | Literal["auto"] | None
 ) -> None:
-    """What cannot be meant together is told before anything is read."""
+    """Options that exclude each other are refused before anything is read."""
     if learner == "network":
         return
     if network is not None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from confide.cli.arguments import json_option, model_argument, network_option
-from confide.cli.messages import messages
+from confide.cli.arguments import json_option, model_options
+from confide.cli.session import errors_of, messages
 
 
 @click.command(
@@ -17,15 +17,14 @@ Examples:
   confide inspect model.confide
   confide inspect model.confide --json"""
 )
-@model_argument
-@network_option
+@model_options
 @json_option
 def inspect(model: Path, network: Callable[..., Any] | None, as_json: bool) -> None:
     """Say what MODEL predicts, from which columns, and how it was made.
 
     The file is data alone: opening one from a stranger is safe.
     """
-    with messages():
+    with messages("", *errors_of(network)):
         from confide import load
         from confide.workflow import described
 

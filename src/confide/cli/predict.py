@@ -6,17 +6,8 @@ from typing import Any
 
 import click
 
-from confide.cli.arguments import (
-    force_option,
-    level_option,
-    model_argument,
-    network_option,
-    output_option,
-    refuse_output,
-    table_argument,
-)
-from confide.cli.messages import messages, refusals
-from confide.cli.session import starting
+from confide.cli.arguments import output_option, prediction_options, refuse_output
+from confide.cli.session import errors_of, messages, refusals, starting
 from confide.errors import KeptColumnError
 
 
@@ -28,21 +19,20 @@ Examples:
   confide predict model.confide new.csv --keep id,street | head
   confide predict model.confide - --json < new.csv"""
 )
-@model_argument
-@table_argument
+@prediction_options
 @output_option(
-    None, "Where to write; the ending chooses CSV, TSV, Parquet or Arrow. Else standard output."
+    None,
+    "Where to write; the ending chooses CSV, TSV, Parquet or Arrow.  [default: standard output]",
 )
-@level_option
-@network_option
 @click.option(
-    "--keep", default="", help="Columns to repeat before the predictions, as id,street; or all."
+    "--keep",
+    default="",
+    help="Columns to repeat before the predictions, such as id,street; or all.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
-@force_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object for each row.")
 def predict(
     model: Path,
-    file: str | Path,
+    file: str,
     output: Path | None,
     level: float,
     network: Callable[..., Any] | None,
@@ -52,18 +42,20 @@ def predict(
 ) -> None:
     """Predict the rows of FILE with both kinds of intervals.
 
-    A row of the result for each row of FILE, in its order: `mean`; the confidence interval for the
-    true function, which is the average of many observations at such a row (`mean_ci_*`); the
-    prediction interval for a new observation (`obs_ci_*`); variances due to noise, finite data and
-    random training; and the novelty p-value: where `is_novel` is true, the row is far from the
-    training data and neither interval can be trusted; `unseen_values` counts the row's categories
-    that training did not have. Where an interval is calibrated, columns ending in `_uncalibrated`
-    have the method's own. FILE is read in blocks, so it may be larger than the memory. A model of
-    `confide fit --honest` asks all its simulated fits about each row: the networks' part of the
-    time is about 20 times that of another.
+    The result has a row for each row of FILE, in the same order. Its columns: `mean`; the
+    confidence interval for the true function, which is the average of many observations at such a
+    row (`mean_ci_*`); the prediction interval for a new observation (`obs_ci_*`); the variances due
+    to noise, finite data and random training; and the novelty p-value. Where `is_novel` is true,
+    the row is far from the training data, and neither interval can be trusted. `unseen_values`
+    counts the row's categories that training did not have. Where an interval is calibrated, columns
+    that end in `_uncalibrated` have the method's own.
+
+    FILE is read in blocks, so it may be larger than the memory. A model of `confide fit
+    --calibrate-confidence` asks all its simulated fits about each row, so it predicts about 20
+    times as slowly as another.
     """
-    refuse_output(output, force, file, model)
-    with messages(), refusals(KeptColumnError):
+    refuse_output(output, file, model, force=force)
+    with messages("", *errors_of(network)), refusals(KeptColumnError):
         with starting():
             from confide import load
             from confide.progress import row_counter

@@ -7,18 +7,8 @@ from typing import Any
 
 import click
 
-from confide.cli.arguments import (
-    force_option,
-    json_option,
-    level_option,
-    model_argument,
-    network_option,
-    output_option,
-    refuse_output,
-    table_argument,
-)
-from confide.cli.messages import messages
-from confide.cli.session import starting, stop_if_asked
+from confide.cli import arguments
+from confide.cli.session import errors_of, messages, starting, stop_if_asked
 
 
 @click.command(
@@ -27,16 +17,12 @@ Examples:
   confide report model.confide houses.csv
   confide report model.confide new.parquet -o new.html --level 0.9"""
 )
-@model_argument
-@table_argument
-@output_option("report.html", "Where to write the page.")
-@level_option
-@network_option
-@json_option
-@force_option
+@arguments.prediction_options
+@arguments.output_option("report.html", "Where to write the page.")
+@arguments.json_option
 def report(
     model: Path,
-    file: str | Path,
+    file: str,
     output: Path,
     level: float,
     network: Callable[..., Any] | None,
@@ -45,13 +31,14 @@ def report(
 ) -> None:
     """Make a page of what MODEL says about the rows of FILE.
 
-    One file that works offline: accuracy and coverage on rows that the model has not seen, both
-    kinds of intervals, where the uncertainty comes from and what would shrink it, the riskiest rows
-    and those that are far from the training data. FILE may be the one that the model was fitted to:
-    rows that it was trained on are known again and do not count as a test.
+    The page is one file that works offline. It shows accuracy and coverage on rows that the model
+    has not seen, both kinds of intervals, where the uncertainty comes from and what would reduce
+    it, the riskiest rows, and the rows that are far from the training data. FILE may be the file
+    that the model was fitted to: rows that it was trained on are recognised, and do not count as a
+    test.
     """
-    refuse_output(output, force, file, model, endings=(".html", ".htm"))
-    with messages():
+    arguments.refuse_output(output, file, model, force=force, endings=(".html", ".htm"))
+    with messages("", *errors_of(network)):
         with starting():
             from confide import load
             from confide.document import render_page
@@ -67,10 +54,7 @@ def report(
         stop_if_asked()
         write_atomically(output, page)
         if as_json:
-            # Through pandas' own writer: what is not a number becomes null.
-            tables = {
-                t.name: json.loads(t.frame.to_json(orient="records")) for t in document.tables
-            }
+            tables = {table.name: arguments.json_rows(table.frame) for table in document.tables}
             click.echo(json.dumps({"page": str(output), **tables}, indent=2, allow_nan=False))
         else:
             click.echo(output)

@@ -1,4 +1,7 @@
-"""What a command that trains or predicts does first."""
+"""What surrounds a command: slow imports, Ctrl-C, and errors as a line for people.
+
+Exit codes: 0 done, 1 it could not be done, 2 it was asked for wrongly, 130 stopped by Ctrl-C.
+"""
 
 import contextlib
 import os
@@ -8,20 +11,51 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+import click
+
+# Errors that have a message for people.
+PLAIN_ERRORS = (ModuleNotFoundError, OSError, TypeError, ValueError)
 _asked_to_stop = threading.Event()
 
 
 @contextlib.contextmanager
-def remembering_ctrl_c() -> Iterator[None]:
-    """Ctrl-C raises as ever, and is known of afterwards too: see `stop_if_asked`."""
-    _asked_to_stop.clear()
-
-    def remember(*arguments: Any) -> None:
-        _asked_to_stop.set()
-        signal.default_int_handler(*arguments)
-
-    with _handling(remember):
+def refusals(*kinds: type[Exception]) -> Iterator[None]:
+    """Errors of these kinds are wrong usage: exit code 2, and the message alone."""
+    try:
         yield
+    except kinds as error:
+        raise click.UsageError(str(error)) from None
+
+
+@contextlib.contextmanager
+def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
+    """Errors without a traceback; `kept` says what is left of the work.
+
+    `more` names further kinds of error that are shown so.
+    """
+    try:
+        with _remembering_ctrl_c():
+            yield
+    except click.ClickException:
+        raise
+    except BrokenPipeError:
+        # The reader (`head`) has seen enough. What Python would still flush goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+    except (*PLAIN_ERRORS, *more) as error:  # type: ignore[misc]
+        sentence = _in_words(error)
+        stop = "" if sentence.endswith((".", "?", "!")) else "."
+        raise click.ClickException(f"{sentence}{stop} {kept}".rstrip()) from None
+    except MemoryError:
+        raise click.ClickException("There is not enough memory for this table.") from None
+    except KeyboardInterrupt:
+        click.echo(f"Stopped. {kept}".rstrip(), err=True)
+        raise SystemExit(130) from None  # 128 + SIGINT, as shells have it
+
+
+def errors_of(own: Callable[..., Any] | None) -> tuple[type[Exception], ...]:
+    """What may go wrong in a function of the user's own: anything."""
+    return () if own is None else (Exception,)
 
 
 def stop_if_asked() -> None:
@@ -59,6 +93,19 @@ def starting() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _remembering_ctrl_c() -> Iterator[None]:
+    """Ctrl-C raises as ever, and is known of afterwards too: see `stop_if_asked`."""
+    _asked_to_stop.clear()
+
+    def remember(*arguments: Any) -> None:
+        _asked_to_stop.set()
+        signal.default_int_handler(*arguments)
+
+    with _handling(remember):
+        yield
+
+
+@contextlib.contextmanager
 def _handling(handler: Callable[..., Any]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are the main thread's alone
@@ -73,3 +120,11 @@ def _handling(handler: Callable[..., Any]) -> Iterator[None]:
 def _end(*_: Any) -> NoReturn:
     os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, b"Stopped.\n")
     os._exit(130)  # 128 + SIGINT, as shells have it
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    # An error of Python's own says little without its name.
+    of_python = type(error).__module__ == "builtins" and not isinstance(error, PLAIN_ERRORS)
+    return f"{type(error).__name__}: {error}" if of_python else str(error)

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float64
 from scipy import stats
 
-from confide.errors import is_number
+from confide.checks import is_number
 from confide.uncertainty import TPlusNormalLaw
 
 Row = Float64[np.ndarray, " row"]

@@ -17,6 +17,7 @@
 `confide[report]`.
 """
 
+from confide.document import parts
 from confide.document.brushes import brush
 from confide.document.charts import bands, lines_with_errors, scatter_against
 from confide.document.distributions import histograms, violins
@@ -54,6 +55,7 @@ __all__ = [
     "histograms",
     "in_order",
     "lines_with_errors",
+    "parts",
     "render_page",
     "scatter_against",
     "shapes",

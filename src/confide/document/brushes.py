@@ -1,16 +1,13 @@
 """Brushes: dragging across a chart picks out rows of a table."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from confide.document.document import BRUSH
 from confide.document.look import COLOURS, INK
-from confide.extras import require
-
-if TYPE_CHECKING:
-    import altair as alt
+from confide.document.parts import alt
 
 
-def brush(number: int | None = None) -> "alt.Parameter":
+def brush(number: int | None = None) -> Any:
     """A brush over the horizontal axis, for a chart that a `Figure` filters a table by.
 
     It is horizontal alone so that a finger that moves up and down still scrolls the page. The axis
@@ -19,7 +16,6 @@ def brush(number: int | None = None) -> "alt.Parameter":
     Args:
         number: which of several brushes of one figure, or None where there is one.
     """
-    alt = require("altair", "report")
     return alt.selection_interval(
         name=BRUSH if number is None else f"{BRUSH}_{number}",
         encodings=["x"],

@@ -5,24 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.document.look import (
-    HEIGHT,
-    INK,
-    WIDTH,
-    colours,
-    dashes,
-    fitted_width,
-    in_order,
-    shapes,
-    taken,
-    tight,
-    title_of,
-)
-from confide.extras import require
+from confide.document import parts
+from confide.document.look import INK, colours, dashes, in_order, shapes, taken, tight, title_of
+from confide.document.parts import alt
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
+    from altair import TopLevelMixin
 
 WIDEST_SCATTER = 560
 # A hint to the page: a wider scatter would lay its diagonal flat.
@@ -39,7 +28,7 @@ def scatter_against(
     x_error: str | None = None,
     y_error: str | None = None,
     note: Sequence[str] = ("above the dotted line, the one", "on the horizontal axis is better"),
-) -> "alt.TopLevelMixin":
+) -> "TopLevelMixin":
     """Two scores against each other, both logarithmic, about the dotted line where they are equal.
 
     Args:
@@ -52,12 +41,8 @@ def scatter_against(
         y_error: the same of y.
         note: what the side above the line means, line by line, above the chart.
     """
-    import pandas as pd
-
-    alt = require("altair", "report")
-    rows = taken(
-        frame, x=x, y=y, category=category, label=label, x_error=x_error, y_error=y_error
-    ).dropna(subset=["x", "y"])
+    named = {"category": category, "label": label, "x_error": x_error, "y_error": y_error}
+    rows = taken(frame, x=x, y=y, **named).dropna(subset=["x", "y"])
     for column, of_frame in (("x", x), ("y", y)):
         _check_positive(rows[column], of_frame)
     names = in_order(rows["category"])
@@ -68,7 +53,6 @@ def scatter_against(
     domain = [float(ends.min()) / 1.15, float(ends.max()) * 1.15]
     scale = alt.Scale(type="log", domain=domain, nice=False)
     axis_style = alt.Axis(format="~g", tickCount=6)
-    highlight = alt.selection_point(name="highlight", fields=["category"], bind="legend")
     # With Alt held only: a page must scroll under a finger and a wheel.
     zoom = alt.selection_interval(
         name="zoom",
@@ -78,38 +62,27 @@ def scatter_against(
     )
     horizontal = alt.X("x:Q", title=title_of(x), scale=scale, axis=axis_style)
     vertical = alt.Y("y:Q", title=title_of(y), scale=scale, axis=axis_style)
-    faded = alt.condition(highlight, alt.value(0.9), alt.value(0.12))
-    base = alt.Chart(rows).encode(color=colours(alt, names), opacity=faded)
-    diagonal = (
-        alt.Chart(pd.DataFrame({"x": domain, "y": domain}))
-        .mark_line(strokeDash=[1, 4], strokeCap="round", strokeWidth=2, color=INK, clip=True)
-        .encode(x=horizontal, y=vertical)
+    chosen = parts.highlight(bind="legend")
+    base = alt.Chart(rows).encode(color=colours(alt, names), opacity=parts.faded(chosen, 0.9, 0.12))
+    points = base.mark_point(filled=True, size=90, clip=True).encode(
+        x=horizontal,
+        y=vertical,
+        shape=shapes(alt, names),
+        tooltip=parts.tooltips(
+            ("label:N", title_of(label)),
+            ("category:N", title_of(category)),
+            *_with_error(x, "x", x_error),
+            *_with_error(y, "y", y_error),
+        ),
     )
-    points = (
-        base.mark_point(filled=True, size=90, clip=True)
-        .encode(
-            x=horizontal,
-            y=vertical,
-            shape=shapes(alt, names),
-            tooltip=[
-                alt.Tooltip("label:N", title=title_of(label)),
-                alt.Tooltip("category:N", title=title_of(category)),
-                *_with_error_tooltips(alt, x, "x", x_error),
-                *_with_error_tooltips(alt, y, "y", y_error),
-            ],
-        )
-        .properties(name="points")
-        .add_params(highlight, zoom)
-    )
-    layers = [diagonal]
+    layers = [parts.diagonal(domain, horizontal, vertical)]
     if x_error is not None:
         layers.append(_bars(base, x=alt.X("x_low:Q", scale=scale), x2="x_high:Q", y=vertical))
     if y_error is not None:
         layers.append(_bars(base, x=horizontal, y=alt.Y("y_low:Q", scale=scale), y2="y_high:Q"))
+    layers.append(points.properties(name="points").add_params(chosen, zoom))
     title = alt.TitleParams(list(note), anchor="start", fontSize=13, fontWeight="normal")
-    return alt.layer(*layers, points).properties(
-        title=title, width=WIDEST_SCATTER, height=480, autosize=fitted_width(alt), usermeta=WIDEST
-    )
+    return parts.whole(*layers, title=title, width=WIDEST_SCATTER, height=480, usermeta=WIDEST)
 
 
 def lines_with_errors(
@@ -122,7 +95,7 @@ def lines_with_errors(
     log_x: bool = False,
     log_y: bool = False,
     fitted: str | None = None,
-) -> "alt.TopLevelMixin":
+) -> "TopLevelMixin":
     """Points with bars of one standard error, joined by lines; a fitted law is dashed.
 
     Args:
@@ -135,7 +108,6 @@ def lines_with_errors(
         log_y: whether the vertical axis is.
         fitted: column of fitted values of y at the same x, or None.
     """
-    alt = require("altair", "report")
     rows = taken(frame, x=x, y=y, category=category, y_error=error, fitted=fitted)
     rows = rows.dropna(subset=["x", "y"])
     for logarithmic, column, of_frame in ((log_x, "x", x), (log_y, "y", y)):
@@ -143,32 +115,32 @@ def lines_with_errors(
             _check_positive(rows[column], of_frame)
     _add_ends(rows, "y", 0.5 * float(rows["y"].min()) if log_y else -np.inf)
     names = in_order(rows["category"])
-    highlight = alt.selection_point(name="highlight", fields=["category"], bind="legend")
-    horizontal = _axis(alt, alt.X, "x", x, logarithmic=log_x)
-    faded = alt.condition(highlight, alt.value(0.95), alt.value(0.12))
-    base = alt.Chart(rows).encode(x=horizontal, color=colours(alt, names), opacity=faded)
-    vertical = _axis(alt, alt.Y, "y", y, logarithmic=log_y)
-    tooltip = [
-        alt.Tooltip("category:N", title=title_of(category)),
-        alt.Tooltip("x:Q", title=title_of(x), format=".4g"),
-        *_with_error_tooltips(alt, y, "y", error),
-    ]
-    layers = [base.mark_line(strokeWidth=1.5).encode(y=vertical)]
-    if fitted is not None:
-        tooltip.append(alt.Tooltip("fitted:Q", title=title_of(fitted), format=".4g"))
-        dashed = base.mark_line(strokeWidth=1.5, strokeDash=[6, 4])
-        layers.append(dashed.encode(y=_axis(alt, alt.Y, "fitted", y, logarithmic=log_y)))
-    if error is not None:
-        low = _axis(alt, alt.Y, "y_low", y, logarithmic=log_y)
-        layers.append(_bars(base, y=low, y2="y_high:Q"))
-    points = (
-        base.mark_point(filled=True, size=90)
-        .encode(y=vertical, shape=shapes(alt, names), tooltip=tooltip)
-        .properties(name="points")
-        .add_params(highlight)
+    chosen = parts.highlight(bind="legend")
+    base = alt.Chart(rows).encode(
+        x=_axis(alt.X, "x", x, logarithmic=log_x),
+        color=colours(alt, names),
+        opacity=parts.faded(chosen, 0.95, 0.12),
     )
-    chart = alt.layer(*layers, points)
-    return chart.properties(width=WIDTH, height=HEIGHT, autosize=fitted_width(alt))
+
+    def vertical(field: str) -> Any:
+        return _axis(alt.Y, field, y, logarithmic=log_y)
+
+    lines = [
+        ("category:N", title_of(category)),
+        ("x:Q", title_of(x), ".4g"),
+        *_with_error(y, "y", error),
+    ]
+    layers = [base.mark_line(strokeWidth=1.5).encode(y=vertical("y"))]
+    if fitted is not None:
+        lines.append(("fitted:Q", title_of(fitted), ".4g"))
+        dashed = base.mark_line(strokeWidth=1.5, strokeDash=[6, 4])
+        layers.append(dashed.encode(y=vertical("fitted")))
+    if error is not None:
+        layers.append(_bars(base, y=vertical("y_low"), y2="y_high:Q"))
+    points = base.mark_point(filled=True, size=90).encode(
+        y=vertical("y"), shape=shapes(alt, names), tooltip=parts.tooltips(*lines)
+    )
+    return parts.whole(*layers, points.properties(name="points").add_params(chosen))
 
 
 def bands(
@@ -180,7 +152,7 @@ def bands(
     upper: str,
     category: str,
     points: "pd.DataFrame | None" = None,
-) -> "alt.TopLevelMixin":
+) -> "TopLevelMixin":
     """Curves within bands, and the observations they were drawn from.
 
     Args:
@@ -192,56 +164,33 @@ def bands(
         category: column that says which curve, such as "95 % confidence"; its colour and dashes.
         points: a frame with the columns x and y of the observations, or None.
     """
-    alt = require("altair", "report")
     rows = taken(frame, x=x, y=y, lower=lower, upper=upper, category=category)
     names = in_order(rows["category"])
-    highlight = alt.selection_point(name="highlight", fields=["category"], bind="legend")
+    chosen = parts.highlight(bind="legend")
     horizontal = alt.X("x:Q", title=title_of(x), scale=tight(alt), axis=alt.Axis(tickCount=6))
-    vertical = alt.Y("y:Q", title=title_of(y), scale=alt.Scale(zero=False))
-    base = alt.Chart(rows).encode(x=horizontal, color=colours(alt, names))
-    edges = base.mark_area().encode(
-        y=alt.Y("lower:Q", title=title_of(y), scale=alt.Scale(zero=False)),
-        y2="upper:Q",
-        opacity=alt.condition(highlight, alt.value(0.28), alt.value(0.04)),
+    vertical, edge = (
+        alt.Y(f"{field}:Q", title=title_of(y), scale=alt.Scale(zero=False))
+        for field in ("y", "lower")
     )
+    base = alt.Chart(rows).encode(x=horizontal, color=colours(alt, names))
+    edges = base.mark_area().encode(y=edge, y2="upper:Q", opacity=parts.faded(chosen, 0.28, 0.04))
     curves = base.mark_line(strokeWidth=2).encode(
-        y=vertical,
-        strokeDash=dashes(alt, names),
-        opacity=alt.condition(highlight, alt.value(1), alt.value(0.1)),
+        y=vertical, strokeDash=dashes(alt, names), opacity=parts.faded(chosen, 1, 0.1)
     )
     # A band and a curve are each one mark; unseen points on the curve carry the numbers of each x.
-    numbers = (
-        base.mark_point(size=120, opacity=0, filled=True)
-        .encode(
-            y=vertical,
-            tooltip=[
-                alt.Tooltip("category:N", title=title_of(category)),
-                *(
-                    alt.Tooltip(f"{channel}:Q", title=title_of(column), format=".4g")
-                    for channel, column in (("x", x), ("y", y), ("lower", lower), ("upper", upper))
-                ),
-            ],
-        )
-        .properties(name="numbers")
-        .add_params(highlight)
+    columns = {"x": x, "y": y, "lower": lower, "upper": upper}
+    lines = [(f"{channel}:Q", title_of(name), ".4g") for channel, name in columns.items()]
+    numbers = base.mark_point(size=120, opacity=0, filled=True).encode(
+        y=vertical, tooltip=parts.tooltips(("category:N", title_of(category)), *lines)
     )
     layers = [edges, curves]
     if points is not None:
-        observed = alt.Chart(taken(points, x=x, y=y))
-        layers.append(
-            observed.mark_point(
-                shape="circle", filled=True, size=28, color=INK, opacity=0.55
-            ).encode(
-                x=horizontal,
-                y=vertical,
-                tooltip=[
-                    alt.Tooltip(f"{channel}:Q", title=f"observed {title_of(column)}", format=".4g")
-                    for channel, column in (("x", x), ("y", y))
-                ],
-            )
+        observed = alt.Chart(taken(points, x=x, y=y)).mark_point(
+            shape="circle", filled=True, size=28, color=INK, opacity=0.55
         )
-    chart = alt.layer(*layers, numbers)
-    return chart.properties(width=WIDTH, height=HEIGHT, autosize=fitted_width(alt))
+        lines = [(field, f"observed {title}", shape) for field, title, shape in lines[:2]]
+        layers.append(observed.encode(x=horizontal, y=vertical, tooltip=parts.tooltips(*lines)))
+    return parts.whole(*layers, numbers.properties(name="numbers").add_params(chosen))
 
 
 def _add_ends(rows: "pd.DataFrame", axis: str, floor: float) -> None:
@@ -256,7 +205,7 @@ def _bars(base: Any, **ends: Any) -> Any:
     return base.mark_rule(strokeWidth=1.2, clip=True).encode(**ends)
 
 
-def _axis(alt: Any, channel: Any, field: str, column: str, *, logarithmic: bool) -> Any:
+def _axis(channel: Any, field: str, column: str, *, logarithmic: bool) -> Any:
     # The padding, in pixels, keeps marks off the frame.
     log = alt.Scale(type="log", nice=False, padding=14)
     scale = log if logarithmic else alt.Scale(zero=False)
@@ -264,12 +213,13 @@ def _axis(alt: Any, channel: Any, field: str, column: str, *, logarithmic: bool)
     return channel(f"{field}:Q", title=title_of(column), scale=scale, axis=axis)
 
 
-def _with_error_tooltips(alt: Any, column: str, field: str, error: str | None) -> list[Any]:
-    tooltips = [alt.Tooltip(f"{field}:Q", title=title_of(column), format=".4g")]
+def _with_error(column: str, field: str, error: str | None) -> list[tuple[str, ...]]:
+    """Lines of a tooltip: a number and its standard error."""
+    lines: list[tuple[str, ...]] = [(f"{field}:Q", title_of(column), ".4g")]
     if error is not None:
         title = f"its standard error ({field})" if field == "x" else "its standard error"
-        tooltips.append(alt.Tooltip(f"{field}_error:Q", title=title, format=".2g"))
-    return tooltips
+        lines.append((f"{field}_error:Q", title, ".2g"))
+    return lines
 
 
 def _check_positive(values: "pd.Series[float]", column: str) -> None:

@@ -2,11 +2,13 @@
 
 import json
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float64
 
+from confide.document import parts
 from confide.document.look import (
     INK,
     WIDTH,
@@ -18,11 +20,11 @@ from confide.document.look import (
     tight,
     title_of,
 )
-from confide.extras import require
+from confide.document.parts import alt
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
+    from altair import TopLevelMixin
 
 GRID_POINTS = 64
 # A violin's half height, where neighbours stand 1 apart.
@@ -45,7 +47,7 @@ def violins(
     level: float | str | None = None,
     bounds: tuple[float, float] | None = (0.0, 1.0),
     columns: int = 2,
-) -> "alt.TopLevelMixin":
+) -> "TopLevelMixin":
     """A violin and its median for each category, a panel for each facet.
 
     Densities are worked out here: the page holds none of the rows. Mass that a kernel would put
@@ -62,7 +64,6 @@ def violins(
     """
     import pandas as pd
 
-    alt = require("altair", "report")
     rows = taken(frame, value=value, category=category, facet=facet).dropna(subset=["value"])
     _check_bounds(rows["value"], value, bounds)
     names = in_order(rows["category"])
@@ -73,14 +74,14 @@ def violins(
         for (panel, name), of_one in rows.groupby(["facet", "category"], sort=False, observed=True)
     ]
     drawn = pd.concat([*bodies, _levels(frame, rows, facet, level)], ignore_index=True)
-    highlight = alt.selection_point(name="highlight", fields=["category"])
-    tooltip = [
-        alt.Tooltip("category:N", title=title_of(category)),
-        alt.Tooltip("median:Q", title=f"median {title_of(value)}", format=".4g"),
-        alt.Tooltip("lower_quartile:Q", title="a quarter is below", format=".4g"),
-        alt.Tooltip("upper_quartile:Q", title="a quarter is above", format=".4g"),
-        alt.Tooltip("rows:Q", title="values"),
-    ]
+    chosen = parts.highlight()
+    tooltip = parts.tooltips(
+        ("category:N", title_of(category)),
+        ("median:Q", f"median {title_of(value)}", ".4g"),
+        ("lower_quartile:Q", "a quarter is below", ".4g"),
+        ("upper_quartile:Q", "a quarter is above", ".4g"),
+        ("rows:Q", "values"),
+    )
     scale = alt.Scale(domain=list(bounds), nice=False) if bounds else alt.Scale(zero=False)
     lines = json.dumps([textwrap.wrap(name, LINE) for name in names])
     position = alt.Axis(
@@ -101,42 +102,30 @@ def violins(
         x=alt.X("value:Q", title=title_of(value), scale=scale, axis=alt.Axis(tickCount=6))
     )
     whole = [alt.JoinAggregateFieldDef(op="max", field=name, **{"as": name}) for name in NUMBERS]
-    body = (
-        base.transform_filter("datum.part == 'body'")
-        .transform_joinaggregate(whole, groupby=["facet", "category"])
-        .mark_area(stroke=INK, strokeWidth=0.7, strokeOpacity=0.6)
-        .encode(
-            y=alt.Y("low:Q", axis=position, scale=below),
-            y2="high:Q",
-            color=colours(alt, names, legend=None),
-            opacity=alt.condition(highlight, alt.value(0.85), alt.value(0.2)),
-            tooltip=tooltip,
-        )
-        .properties(name="violins")
-        .add_params(highlight)
+    body = base.transform_filter("datum.part == 'body'").transform_joinaggregate(
+        whole, groupby=["facet", "category"]
     )
-    median = (
-        alt.Chart()
-        .transform_filter("isValid(datum.centre)")
-        .mark_point(shape="circle", filled=True, size=55, color=INK, opacity=1)
-        .encode(x="median:Q", y=alt.Y("centre:Q", scale=below), tooltip=tooltip)
+    body = body.mark_area(stroke=INK, strokeWidth=0.7, strokeOpacity=0.6).encode(
+        y=alt.Y("low:Q", axis=position, scale=below),
+        y2="high:Q",
+        color=colours(alt, names, legend=None),
+        opacity=parts.faded(chosen, 0.85, 0.2),
+        tooltip=tooltip,
     )
-    layers = [body, median]
+    median = alt.Chart().encode(x="median:Q", y=alt.Y("centre:Q", scale=below), tooltip=tooltip)
+    median = median.transform_filter("isValid(datum.centre)")
+    median = median.mark_point(shape="circle", filled=True, size=55, color=INK, opacity=1)
+    layers = [body.properties(name="violins").add_params(chosen), median]
     if level is not None:
+        of_level = base.transform_filter("datum.part == 'level'")
         layers.append(
-            base.transform_filter("datum.part == 'level'")
-            .mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK)
-            .encode(tooltip=[alt.Tooltip("value:Q", title="nominal level", format=".4g")])
+            parts.dashed(of_level, tooltip=parts.tooltips(("value:Q", "nominal level", ".4g")))
         )
     height = 60 + 38 * len(names)
     if facet is None:
-        chart = alt.layer(*layers, data=_values(alt, drawn))
+        chart = alt.layer(*layers, data=_values(drawn))
         return chart.properties(width=WIDTH, height=height, autosize=fitted_width(alt))
-    return (
-        alt.layer(*layers)
-        .properties(width=WIDTH // columns, height=height)
-        .facet(data=_values(alt, drawn), facet=_facet(alt, rows["facet"]), columns=columns)
-    )
+    return _faceted(layers, drawn, rows["facet"], columns, height)
 
 
 def histograms(
@@ -148,7 +137,7 @@ def histograms(
     category: str,
     facet: str,
     columns: int = 4,
-) -> "alt.TopLevelMixin":
+) -> "TopLevelMixin":
     """Histograms over each other, already counted, a panel with axes of its own for each facet.
 
     Args:
@@ -162,7 +151,6 @@ def histograms(
     """
     import pandas as pd
 
-    alt = require("altair", "report")
     rows = taken(
         frame, start=bin_start, end=bin_end, count=count, category=category, facet=facet
     ).sort_values("start", kind="stable")
@@ -172,48 +160,32 @@ def histograms(
         for (panel, name), of_one in rows.groupby(["facet", "category"], sort=False, observed=True)
     ]
     drawn = pd.concat([rows.assign(part="bin"), *outlines], ignore_index=True)
-    highlight = alt.selection_point(name="highlight", fields=["category"], bind="legend")
+    chosen = parts.highlight(bind="legend")
     # One title for all panels leaves each of them more room.
     title = f"{title_of(count)} against {title_of(bin_start).removesuffix(' start')}"
     few_ticks = alt.Axis(title=None, tickCount=4)
     horizontal = alt.X("start:Q", axis=few_ticks, scale=tight(alt))
     vertical = alt.Y("count:Q", axis=few_ticks)
     base = alt.Chart().encode(x=horizontal, y=vertical, color=colours(alt, names))
-    bins = (
-        base.transform_filter("datum.part == 'bin'")
-        .mark_bar(binSpacing=0)
-        .encode(
-            x2="end:Q",
-            y2=alt.datum(0),
-            opacity=alt.condition(highlight, alt.value(0.35), alt.value(0.05)),
-            tooltip=[
-                alt.Tooltip("category:N", title=title_of(category)),
-                alt.Tooltip("start:Q", title="from", format=".4g"),
-                alt.Tooltip("end:Q", title="to", format=".4g"),
-                alt.Tooltip("count:Q", title=title_of(count), format=".4g"),
-            ],
-        )
-        .properties(name="bins")
-        .add_params(highlight)
+    bins = base.transform_filter("datum.part == 'bin'").mark_bar(binSpacing=0)
+    bins = bins.encode(
+        x2="end:Q",
+        y2=alt.datum(0),
+        opacity=parts.faded(chosen, 0.35, 0.05),
+        tooltip=parts.tooltips(
+            ("category:N", title_of(category)),
+            ("start:Q", "from", ".4g"),
+            ("end:Q", "to", ".4g"),
+            ("count:Q", title_of(count), ".4g"),
+        ),
     )
-    steps = (
-        base.transform_filter("datum.part == 'outline'")
-        .mark_line(interpolate="step-after", strokeWidth=1.5)
-        .encode(
-            strokeDash=dashes(alt, names),
-            opacity=alt.condition(highlight, alt.value(1), alt.value(0.1)),
-        )
+    outline = base.transform_filter("datum.part == 'outline'")
+    outline = outline.mark_line(interpolate="step-after", strokeWidth=1.5).encode(
+        strokeDash=dashes(alt, names), opacity=parts.faded(chosen, 1, 0.1)
     )
-    return (
-        alt.layer(bins, steps)
-        .properties(width=WIDTH // columns, height=150)
-        .facet(
-            data=_values(alt, drawn),
-            facet=_facet(alt, frame[facet].astype(str), title),
-            columns=columns,
-        )
-        .resolve_scale(x="independent", y="independent")
-    )
+    layers = [bins.properties(name="bins").add_params(chosen), outline]
+    chart = _faceted(layers, drawn, frame[facet].astype(str), columns, 150, title)
+    return chart.resolve_scale(x="independent", y="independent")
 
 
 def _violin(
@@ -242,17 +214,15 @@ def _density(
     values: Float64[np.ndarray, " value"], bounds: tuple[float, float] | None
 ) -> tuple[Float64[np.ndarray, " position"], Float64[np.ndarray, " position"]]:
     """Positions and the density there, up to a factor; a spike where all values are equal."""
+    from scipy.stats import gaussian_kde  # here, because importing it is slow
+
     lowest, highest = float(values.min()), float(values.max())
     length = bounds[1] - bounds[0] if bounds else max(1.0, abs(highest))
     if highest - lowest <= 1e-9 * length:
         grid = lowest + HALF_SPIKE * length * np.array([-1.0, 0.0, 1.0])
         return np.clip(grid, *(bounds or (None, None))), np.array([0.0, 1.0, 0.0])
-    bandwidth = float(np.std(values, ddof=1)) * len(values) ** -0.2  # Scott's rule
-
-    def kernel(at: Float64[np.ndarray, " position"]) -> Float64[np.ndarray, " position"]:
-        return np.exp(-(((at[:, None] - values) / bandwidth) ** 2) / 2).sum(axis=1)
-
-    reach = 2 * bandwidth
+    kernel = gaussian_kde(values)  # its bandwidth by Scott's rule
+    reach = 2 * float(np.sqrt(kernel.covariance[0, 0]))
     low, high = lowest - reach, highest + reach
     if bounds:
         low, high = max(low, bounds[0]), min(high, bounds[1])
@@ -292,16 +262,26 @@ def _outline(rows: "pd.DataFrame") -> "pd.DataFrame":
     )
 
 
-def _values(alt: Any, frame: "pd.DataFrame") -> Any:
+def _faceted(
+    layers: Sequence[Any],
+    drawn: "pd.DataFrame",
+    facets: "pd.Series[str]",
+    columns: int,
+    height: int,
+    title: str | None = None,
+) -> Any:
+    """A panel for each facet, in the order in which they come."""
+    panel = alt.layer(*layers).properties(width=WIDTH // columns, height=height)
+    facet = alt.Facet("facet:N", title=title, sort=in_order(facets))
+    return panel.facet(data=_values(drawn), facet=facet, columns=columns)
+
+
+def _values(frame: "pd.DataFrame") -> Any:
     """Rows of several parts, each without the columns that it lacks."""
     import pandas as pd
 
     rows = frame.to_dict(orient="records")
     return alt.Data(values=[{k: v for k, v in row.items() if not pd.isna(v)} for row in rows])
-
-
-def _facet(alt: Any, values: "pd.Series[str]", title: str | None = None) -> Any:
-    return alt.Facet("facet:N", title=title, sort=in_order(values))
 
 
 def _check_bounds(

@@ -192,7 +192,7 @@ class Document:
     @property
     def filtered(self) -> frozenset[str]:
         """Names of the tables that some figure filters."""
-        return frozenset(each.filters for each in self.figures if each.filters is not None)
+        return frozenset(figure.filters for figure in self.figures if figure.filters is not None)
 
 
 def _leaves(parts: Iterable[Part]) -> Iterator[str | Table | Figure]:
@@ -212,7 +212,7 @@ def _check_name(kind: str, name: str) -> None:
 
 
 def _check_brush(name: str, specification: Mapping[str, Any]) -> None:
-    brushes = [each for each in specification.get("params", ()) if is_brush(each["name"])]
+    brushes = [p for p in specification.get("params", ()) if is_brush(p["name"])]
     rows = [row for rows in specification.get("datasets", {}).values() for row in rows]
     if not brushes or not any("key" in row for row in rows):
         raise ValueError(

@@ -114,7 +114,7 @@ def _anchor(title: str, anchors: dict[str, int]) -> str:
 def _policy(scripts: Sequence[str]) -> str:
     """The page's Content-Security-Policy: nothing from outside, no script but these."""
     hashes = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
-    allowed = " ".join(f"'sha256-{each}'" for each in hashes)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from confide.checks import is_number
 from confide.document.document import Column, Table
-from confide.errors import is_number
 
 MARK = "†"
 MISSING = "–"

@@ -3,15 +3,15 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+from dataclasses import Field, asdict, dataclass, fields
+from typing import Any, ClassVar, TypeAlias, get_args
 
 import narwhals as nw
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from confide.encoding.hints import are_plain_numbers, hint
-from confide.encoding.reading import Kind, Rows, Source, known_zone
+from confide.encoding.reading import Rows, Source, known_zone
+from confide.encoding.texts import are_plain_numbers, hint
 
 # An indicator of few rows is a huge number once standardised, one over the root of their share, and
 # so are its other rows if they are few. One with fewer than either is not made: the networks see at
@@ -28,7 +28,6 @@ SMALLEST_SWING = 0.1
 # In days.
 CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
 
-Fact = TypeVar("Fact")
 # How often each text that training did not have came; None counts missing values.
 News: TypeAlias = dict[str | None, int]
 Features: TypeAlias = Float64[np.ndarray, "row feature"]
@@ -45,6 +44,8 @@ class Column(ABC):
     name: str
     kind: ClassVar[str]
     needed: ClassVar[str]
+    # Kinds of column in another table that fit.
+    accepted: ClassVar[frozenset[str]]
 
     @property
     @abstractmethod
@@ -52,21 +53,21 @@ class Column(ABC):
         """The names of the numbers that it becomes."""
 
     @abstractmethod
-    def accepts(self, source: Source) -> bool:
-        """Whether values of another table are of a kind that fits."""
-
-    @abstractmethod
     def fill(self, features: Features, source: Source) -> News:
         """Writes its numbers; returns what training did not have."""
+
+    def accepts(self, source: Source) -> bool:
+        """Whether values of another table are of a kind that fits."""
+        return source.kind in self.accepted
 
     def to_json(self) -> dict[str, Any]:
         """What a model file keeps."""
         return {"kind": self.kind, **asdict(self)}
 
-    @classmethod
-    @abstractmethod
-    def from_json(cls, said: dict[str, Any]) -> Self:
-        """From a model file, checked."""
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with facts from a model file, or None."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,7 @@ class LeftOutColumn(Column):
     reason: str
     kind: ClassVar[str] = "left out"
     needed: ClassVar[str] = "anything"
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """None."""
-        return ()
+    feature_names: ClassVar[tuple[str, ...]] = ()
 
     def accepts(self, source: Source) -> bool:  # noqa: ARG002
         """It is not looked at."""
@@ -93,11 +90,6 @@ class LeftOutColumn(Column):
     def fill(self, features: Features, source: Source) -> News:  # noqa: ARG002
         """Nothing to write."""
         return {}
-
-    @classmethod
-    def from_json(cls, said: dict[str, Any]) -> Self:
-        """From a model file, checked."""
-        return cls(_fact(said, "name", str), _fact(said, "reason", str))
 
 
 @dataclass(frozen=True)
@@ -113,6 +105,8 @@ class NumericColumn(Column):
     median: float
     had_holes: bool
     has_indicator: bool
+    # What follows the name of the feature that is the value itself.
+    unit: ClassVar[str] = ""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -123,7 +117,7 @@ class NumericColumn(Column):
     @property
     def value_names(self) -> tuple[str, ...]:
         """The names of the numbers that a value becomes."""
-        return (self.name,)
+        return (f"{self.name}{self.unit}",)
 
     def fill(self, features: Features, source: Source) -> News:
         """Writes values and indicator."""
@@ -143,34 +137,27 @@ class NumericColumn(Column):
         """Writes what values without holes become."""
         features[:, 0] = values
 
-    def accepts(self, source: Source) -> bool:
-        """Values of the same kind."""
-        return source.kind in {self.kind, "missing"}
-
-    @classmethod
-    def from_json(cls, said: dict[str, Any]) -> Self:
-        """From a model file, checked."""
-        return cls(*_numeric_facts(said))
+    @property
+    def problem(self) -> str | None:
+        """A median that is no number."""
+        return None if math.isfinite(self.median) else "a column's median is not finite"
 
 
 @dataclass(frozen=True)
 class NumberColumn(NumericColumn):
-    """Numbers, as they are."""
+    """Numbers, as they are; booleans are 0 and 1."""
 
     kind: ClassVar[str] = "number"
     needed: ClassVar[str] = "numbers"
-
-    def accepts(self, source: Source) -> bool:
-        """Numbers, or truths as 0 and 1."""
-        return source.kind in {"number", "boolean", "missing"}
+    accepted: ClassVar[frozenset[str]] = frozenset({"number", "boolean", "missing"})
 
 
 @dataclass(frozen=True)
 class BooleanColumn(NumberColumn):
-    """Truths, as 0 and 1."""
+    """Booleans, as 0 and 1."""
 
     kind: ClassVar[str] = "boolean"
-    needed: ClassVar[str] = "truths or numbers"
+    needed: ClassVar[str] = "booleans or numbers"
 
 
 @dataclass(frozen=True)
@@ -179,11 +166,8 @@ class DurationColumn(NumericColumn):
 
     kind: ClassVar[str] = "duration"
     needed: ClassVar[str] = "durations"
-
-    @property
-    def value_names(self) -> tuple[str, ...]:
-        """With the unit."""
-        return (f"{self.name}: seconds",)
+    accepted: ClassVar[frozenset[str]] = frozenset({"duration", "missing"})
+    unit: ClassVar[str] = ": seconds"
 
 
 @dataclass(frozen=True)
@@ -192,6 +176,7 @@ class TimeColumn(NumericColumn):
 
     kind: ClassVar[str] = "time"
     needed: ClassVar[str] = "times of the day"
+    accepted: ClassVar[frozenset[str]] = frozenset({"time", "missing"})
 
     @property
     def value_names(self) -> tuple[str, ...]:
@@ -215,6 +200,8 @@ class DateColumn(NumericColumn):
     cycles: tuple[str, ...]
     time_zone: str | None
     kind: ClassVar[str] = "date"
+    accepted: ClassVar[frozenset[str]] = frozenset({"date", "missing"})
+    unit: ClassVar[str] = ": days"
 
     @property
     def needed(self) -> str:  # type: ignore[override]
@@ -223,14 +210,9 @@ class DateColumn(NumericColumn):
 
     @property
     def value_names(self) -> tuple[str, ...]:
-        """The days, then sine and cosine of each cycle."""
+        """The days since 1970, then sine and cosine of each cycle."""
         of_cycles = (name for cycle in self.cycles for name in _cycle_names(self.name, cycle))
-        return (self.days_name, *of_cycles)
-
-    @property
-    def days_name(self) -> str:
-        """The name of the feature that counts days since 1970."""
-        return f"{self.name}: days"
+        return (*super().value_names, *of_cycles)
 
     def read(self, source: Source) -> Rows:
         """Days on the clock of the training data's zone."""
@@ -245,17 +227,16 @@ class DateColumn(NumericColumn):
     def accepts(self, source: Source) -> bool:
         """Dates, all with a zone or all without."""
         alike = (source.time_zone is None) == (self.time_zone is None)
-        return source.kind == "missing" or (source.kind == "date" and alike)
+        return super().accepts(source) and (alike or source.kind == "missing")
 
-    @classmethod
-    def from_json(cls, said: dict[str, Any]) -> Self:
-        """From a model file, checked."""
-        cycles, zone = said.get("cycles"), said.get("time_zone")
-        if not isinstance(cycles, list) or cycles != [c for c in CYCLES if c in cycles]:
-            raise ValueError("a column's cycles are not some of the year, the week and the day")
-        if zone is not None and (not isinstance(zone, str) or known_zone(zone) != zone):
-            raise ValueError("a column's time zone is not known")
-        return cls(*_numeric_facts(said), tuple(cycles), zone)
+    @property
+    def problem(self) -> str | None:
+        """Cycles or a zone that are not known."""
+        if self.cycles != tuple(cycle for cycle in CYCLES if cycle in self.cycles):
+            return "a column's cycles are not some of the year, the week and the day"
+        if self.time_zone is not None and known_zone(self.time_zone) != self.time_zone:
+            return "a column's time zone is not known"
+        return super().problem
 
 
 @dataclass(frozen=True)
@@ -333,54 +314,14 @@ class CategoryColumn(Column):
             news[None] = int(np.count_nonzero(missing))
         return news
 
-    @classmethod
-    def from_json(cls, said: dict[str, Any]) -> Self:
-        """From a model file, checked."""
-        categories, rare = (_texts(said, name) for name in ("categories", "rare"))
-        known = {*categories, *rare}
-        if not categories or len(known) != len(categories) + len(rare):
-            raise ValueError("a column's categories are none, or stand there twice")
-        flags = ("remembers_all", "has_other", "had_holes", "has_indicator")
-        return cls(
-            _fact(said, "name", str), categories, rare, *(_fact(said, flag, bool) for flag in flags)
-        )
+    @property
+    def problem(self) -> str | None:
+        """No categories, or one that is there twice."""
+        known = (*self.categories, *self.rare)
+        is_right = self.categories and len(set(known)) == len(known)
+        return None if is_right else "a column has no categories, or one of them twice"
 
 
-def fitted_column(source: Source) -> Column:
-    """How a column of the training table is to be turned into numbers."""
-    if source.kind == "missing":
-        return LeftOutColumn(source.name, "all its values are missing")
-    if source.kind == "category":
-        return _fitted_category(source)
-    zone = None if source.time_zone is None else known_zone(source.time_zone)
-    values = source.numbers(zone)
-    missing = np.isnan(values)
-    if missing.all():
-        return LeftOutColumn(source.name, "all its values are missing")
-    known = values[~missing]
-    facts = (source.name, float(np.median(known)), bool(missing.any()), _enough(missing))
-    if source.kind == "date":
-        return DateColumn(*facts, _cycles(known), zone)
-    return _OF_NUMBERS[source.kind](*facts)
-
-
-def column_from_json(said: Any) -> Column:
-    """A column from a model file, checked."""
-    kind = said.get("kind") if isinstance(said, dict) else None
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError("a column is of no known kind")
-    column = KINDS[kind].from_json(said)
-    if set(said) != {"kind", *(field.name for field in fields(column))}:
-        raise ValueError("a column has facts that its kind has not")
-    return column
-
-
-_OF_NUMBERS: dict[Kind | None, Callable[..., Column]] = {
-    "number": NumberColumn,
-    "boolean": BooleanColumn,
-    "duration": DurationColumn,
-    "time": TimeColumn,
-}
 KINDS: dict[str, type[Column]] = {
     column.kind: column
     for column in (
@@ -395,12 +336,53 @@ KINDS: dict[str, type[Column]] = {
 }
 
 
+def fitted_column(source: Source) -> Column:
+    """How a column of the training table is to be turned into numbers."""
+    if source.kind == "category":
+        return _fitted_category(source)
+    zone = None if source.time_zone is None else known_zone(source.time_zone)
+    values = source.numbers(zone)
+    missing = np.isnan(values)
+    if source.kind is None or missing.all():
+        return LeftOutColumn(source.name, "all its values are missing")
+    known, n_missing = values[~missing], int(np.count_nonzero(missing))
+    facts = (source.name, float(np.median(known)), n_missing > 0, _enough(n_missing, len(missing)))
+    more = (_cycles(known), zone) if source.kind == "date" else ()
+    kind: Callable[..., Column] = KINDS[source.kind]
+    return kind(*facts, *more)
+
+
+def column_from_json(payload: Any) -> Column:
+    """A column from a model file, checked."""
+    kind = payload.get("kind") if isinstance(payload, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError("a column is of no known kind")
+    facts = {fact.name: _checked(fact, payload.get(fact.name)) for fact in fields(KINDS[kind])}
+    if set(payload) != {"kind", *facts}:
+        raise ValueError("a column has facts that its kind has not")
+    column = KINDS[kind](**facts)
+    if column.problem is not None:
+        raise ValueError(column.problem)
+    return column
+
+
+def _checked(fact: "Field[Any]", value: Any) -> Any:
+    """A fact from a file, if it is of the type that its field has."""
+    if fact.type == tuple[str, ...]:
+        if type(value) is not list or not all(isinstance(text, str) for text in value):
+            raise ValueError(f"a column's {fact.name} are no texts")
+        return tuple(value)
+    if type(value) not in (get_args(fact.type) or (fact.type,)):
+        raise ValueError(f"a column's {fact.name} is of the wrong type")
+    return value
+
+
 def _fitted_category(source: Source) -> Column:
     texts = source.texts()
     n_rows, n_missing = len(texts), int(texts.null_count())
     counts = _counts(texts)
     by_count = sorted(counts, key=lambda text: (-counts[text], text))
-    common = [text for text in by_count if _enough_of(counts[text], n_rows)][:MOST_CATEGORIES]
+    common = [text for text in by_count if _enough(counts[text], n_rows)][:MOST_CATEGORIES]
     if not common:
         return LeftOutColumn(source.name, _why_nothing_is_common(counts, by_count, n_rows))
     rare = sorted(set(counts).difference(common))
@@ -411,9 +393,9 @@ def _fitted_category(source: Source) -> Column:
         tuple(sorted(common)),
         tuple(rare) if remembers_all else (),
         remembers_all,
-        has_other=_enough_of(n_other, n_rows),
+        has_other=_enough(n_other, n_rows),
         had_holes=n_missing > 0,
-        has_indicator=_enough_of(n_missing, n_rows),
+        has_indicator=_enough(n_missing, n_rows),
     )
 
 
@@ -438,8 +420,7 @@ def _cycles(days: Rows) -> tuple[str, ...]:
     return tuple(
         name
         for name, period in CYCLES.items()
-        if np.ptp(days) >= period
-        and max(np.ptp(each) for each in _circle(days, period)) > SMALLEST_SWING
+        if np.ptp(days) >= period and max(map(np.ptp, _circle(days, period))) > SMALLEST_SWING
     )
 
 
@@ -452,32 +433,6 @@ def _cycle_names(name: str, cycle: str) -> tuple[str, str]:
     return f"{name}: {cycle} (sine)", f"{name}: {cycle} (cosine)"
 
 
-def _enough(indicator: np.ndarray) -> bool:
-    return _enough_of(int(np.count_nonzero(indicator)), len(indicator))
-
-
-def _enough_of(count: int, n_rows: int) -> bool:
+def _enough(count: int, n_rows: int) -> bool:
     """Whether rows of a table, and the rest of them, are enough to learn from an indicator."""
     return min(count, n_rows - count) >= max(FEWEST_ROWS, SMALLEST_SHARE * n_rows)
-
-
-def _numeric_facts(said: dict[str, Any]) -> tuple[str, float, bool, bool]:
-    median = _fact(said, "median", float)
-    if not math.isfinite(median):
-        raise ValueError("a column's median is not finite")
-    holes = (_fact(said, name, bool) for name in ("had_holes", "has_indicator"))
-    return _fact(said, "name", str), median, *holes  # type: ignore[return-value]
-
-
-def _texts(said: dict[str, Any], name: str) -> tuple[str, ...]:
-    texts = _fact(said, name, list)
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"a column's {name} are no texts")
-    return tuple(texts)
-
-
-def _fact(said: dict[str, Any], name: str, kind: type[Fact]) -> Fact:
-    fact = said.get(name)
-    if type(fact) is not kind:
-        raise ValueError(f"a column's {name} is no {kind.__name__}")
-    return fact

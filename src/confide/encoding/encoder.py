@@ -1,7 +1,7 @@
 """A table of any kinds of columns as one matrix of numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
 import narwhals as nw
@@ -22,7 +22,7 @@ from confide.encoding.columns import (
     fitted_column,
 )
 from confide.encoding.reading import Source, sources
-from confide.encoding.written_dates import is_date, with_dates_read
+from confide.encoding.texts import is_date, with_dates_read
 from confide.persistence import Arrays
 
 Matrix: TypeAlias = Float[np.ndarray, "row feature"]
@@ -40,7 +40,7 @@ class Encoder:
       least 5 rows and 0.5 % of them; the 30 most common). The rest share one, and missing values
       have their own, where there are enough of them. Text without a common value, such as an
       identifier, is left out.
-    - *Truths* become 0 and 1.
+    - *Booleans* become 0 and 1.
     - *Dates* become days, and sine and cosine of the time of the year, of the week and of the day,
       where training spans at least one of them. Dates with a zone are read on its clock. Text that
       is all dates, such as 2020-03-25 or 2020-03-25 14:30, is dates.
@@ -70,12 +70,18 @@ class Encoder:
         Raises:
             ValueError: columns that are not taken, or of which none is of use.
         """
-        given = [with_dates_read(source) for source in _taken(sources(table))]
-        encoder = cls(tuple(fitted_column(source) for source in given))
+        given = sources(table)
+        if odd := [f"{source.name} ({source.dtype})" for source in given if source.kind is None]:
+            raise ValueError(
+                "Columns must hold numbers, text, categories, dates, times, durations or booleans, "
+                f"but these do not: {', '.join(odd)}. Drop or convert them."
+            )
+        encoder = cls(tuple(fitted_column(with_dates_read(source)) for source in given))
         if not encoder.feature_names:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in encoder.left_out.items())
             raise ValueError(
                 "X must have a column that can be learnt from, but has none: "
-                f"{_listed(encoder.left_out)}. Pass other columns."
+                f"{reasons}. Pass other columns."
             )
         return encoder
 
@@ -98,7 +104,7 @@ class Encoder:
     @property
     def days(self) -> dict[str, str]:
         """The features that count days since 1970, and the columns of dates that they are of."""
-        return {c.days_name: c.name for c in self.columns if isinstance(c, DateColumn)}
+        return {c.value_names[0]: c.name for c in self.columns if isinstance(c, DateColumn)}
 
     @property
     def waves(self) -> frozenset[str]:
@@ -110,8 +116,8 @@ class Encoder:
     @property
     def told_if_missing(self) -> frozenset[str]:
         """The features of which another one says whether they are missing."""
-        told = (c for c in self.columns if isinstance(c, NumericColumn) and c.has_indicator)
-        return frozenset(name for column in told for name in column.value_names)
+        numeric = (c for c in self.columns if isinstance(c, NumericColumn) and c.has_indicator)
+        return frozenset(name for column in numeric for name in column.value_names)
 
     def encode(self, table: Any) -> Matrix:
         """The matrix of a table with the columns of the training table; row by row."""
@@ -139,8 +145,12 @@ class Encoder:
             ValueError: the table does not fit: its columns, their types, or infinite numbers.
         """
         given = self._fitting(sources(table))
-        if self._is_plain and all(_is_plain(source) for source in given):
-            matrix = _as_it_is(table)
+        plain = (isinstance(c, NumberColumn) and not c.has_indicator for c in self.columns)
+        if all(plain) and all(_is_plain(source) for source in given):
+            # As scikit-learn reads them, to the last bit and the order in memory.
+            matrix = check_array(
+                table, dtype=(np.float64, np.float32), ensure_all_finite=False, ensure_min_samples=0
+            )
             if np.isfinite(matrix).all():
                 return matrix, {}
         matrix = np.empty((len(table), len(self.feature_names)), order="F")
@@ -157,81 +167,81 @@ class Encoder:
         return {"columns": [column.to_json() for column in self.columns]}, {}
 
     @classmethod
-    def from_file(cls, said: Any, arrays: Arrays) -> Self:
+    def from_file(cls, payload: Any, arrays: Arrays) -> Self:
         """From a model file, checked."""
-        if arrays or not isinstance(said, dict) or not isinstance(said.get("columns"), list):
+        if arrays or not isinstance(payload, dict) or not isinstance(payload.get("columns"), list):
             raise ValueError("the encoder is no list of columns")
-        encoder = cls(tuple(column_from_json(column) for column in said["columns"]))
+        encoder = cls(tuple(map(column_from_json, payload["columns"])))
         if not encoder.feature_names:
             raise ValueError("the encoder has no column that is used")
         return encoder
 
-    @property
-    def _is_plain(self) -> bool:
-        """Whether all columns stay as they are."""
-        return all(isinstance(c, NumberColumn) and not c.has_indicator for c in self.columns)
-
     def _fitting(self, given: Sequence[Source]) -> Sequence[Source]:
         """The columns of a table, if they are those of training."""
-        names, came = ([each.name for each in some] for some in (self.columns, given))
-        if came != names:
+        needed, names = ([column.name for column in some] for some in (self.columns, given))
+        if names != needed:
             raise ValueError(
-                f"The table must have the columns {', '.join(names)}, as in training, but has "
-                f"{', '.join(came)}. Pass all of them, in their order."
+                f"The table must have the columns {', '.join(needed)}, as in training, but has "
+                f"{', '.join(names)}. Pass all of them, in their order."
             )
         given = [
             with_dates_read(source) if isinstance(column, DateColumn | TimeColumn) else source
             for column, source in zip(self.columns, given, strict=True)
         ]
         odd = [
-            f"{column.name} needs {column.needed}, got {_came(column, source)}"
+            f"{column.name} needs {column.needed}, got {_type_of(column, source)}"
             for column, source in zip(self.columns, given, strict=True)
             if not column.accepts(source)
         ]
         if odd:
             raise ValueError(
-                "Columns must hold what they held in training, but these do not: "
+                "Columns must hold the same kind of values as in training, but these do not: "
                 f"{'; '.join(odd)}. Convert them, or fit the model anew."
             )
         return given
 
 
-def _taken(given: Sequence[Source]) -> Sequence[Source]:
-    """The columns, if all are of a kind that is taken."""
-    odd = [f"{source.name} ({source.said})" for source in given if source.kind is None]
-    if odd:
-        raise ValueError(
-            "Columns must hold numbers, text, categories, dates, times, durations or truths, but "
-            f"these do not: {', '.join(odd)}. Drop or convert them."
-        )
-    return given
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """A table with its numbers: estimators take it in place of the table, and encode nothing again.
+
+    Attributes:
+        table: as it was.
+        encoder: what made the numbers.
+        matrix: the numbers.
+        unseen: what to warn of when the rows are predicted.
+    """
+
+    table: Any
+    encoder: Encoder
+    matrix: Matrix
+    unseen: Unseen = field(default_factory=dict)
+
+    @classmethod
+    def for_training(cls, table: Any) -> Self:
+        """A table with the numbers of its own encoder."""
+        encoder = Encoder.fit(table)
+        return cls(table, encoder, encoder.encode(table))
+
+    def __array__(self, *arguments: Any, **keywords: Any) -> np.ndarray:
+        """Its numbers."""
+        return np.array(self.matrix, *arguments, **keywords)
 
 
-def _came(column: Column, source: Source) -> str:
+def _type_of(column: Column, source: Source) -> str:
     """The type of a column, and a text in it that is no date where dates were needed."""
     if isinstance(column, DateColumn) and source.is_free_text:
         texts = source.texts().drop_nulls().unique(maintain_order=True).to_list()
         odd = next((text for text in texts if not is_date(text)), None)
-        return source.said if odd is None else f"{source.said} such as {odd!r}"
-    return source.said
+        return source.dtype if odd is None else f"{source.dtype} such as {odd!r}"
+    return source.dtype
 
 
 def _is_plain(source: Source) -> bool:
-    """Whether a column is numbers or truths by its type, of a library that makes matrices."""
+    """Whether a column is numbers or booleans by its type, of a library that makes matrices."""
     makes_matrices = not nw.dependencies.is_pyarrow_chunked_array(source.series.to_native())
     dtype = source.series.dtype
     # NumPy has neither decimals nor whole numbers of 128 bits.
     foreign = dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128)
     plain = dtype == nw.Boolean or (dtype.is_numeric() and not foreign)
     return makes_matrices and source.objects is None and plain
-
-
-def _as_it_is(table: Any) -> Matrix:
-    """Plain numbers as scikit-learn reads them, to the last bit and the order in memory."""
-    return check_array(
-        table, dtype=(np.float64, np.float32), ensure_all_finite=False, ensure_min_samples=0
-    )
-
-
-def _listed(reasons: dict[str, str]) -> str:
-    return "; ".join(f"{name}: {reason}" for name, reason in reasons.items())

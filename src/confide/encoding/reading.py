@@ -50,14 +50,14 @@ class Source:
     Attributes:
         name: its name.
         kind: what its values are, "missing" where there are none; None for what is not taken.
-        said: its type in the words of its library.
+        dtype: its type in the words of its library.
         series: its values, as their kind needs them.
         objects: where they came as Python objects of several types, those.
     """
 
     name: str
     kind: Kind | None
-    said: str
+    dtype: str
     series: Series
     objects: Series | None = None
 
@@ -77,7 +77,7 @@ class Source:
     def is_free_text(self) -> bool:
         """Whether it is text that its library does not call categories."""
         is_text = self.kind == "category" and self.series.dtype == nw.String
-        return is_text and self.objects is None and self.said != "category"
+        return is_text and self.objects is None and self.dtype != "category"
 
     def texts(self) -> Series:
         """The values as text, with nulls."""
@@ -103,7 +103,7 @@ class Source:
         if self.kind == "duration":
             return _float64(self.series.dt.total_microseconds()) / 1e6
         if self.kind == "time":
-            return np.array([_seconds(each) for each in self.series.to_list()], np.float64)
+            return np.array([_seconds(time) for time in self.series.to_list()], np.float64)
         values = _float64(self.series)
         if np.isinf(values).any():
             row = int(np.argmax(np.isinf(values)))
@@ -141,13 +141,13 @@ def refuse_unreadable_tables(X: Any) -> None:
     """
     if nw.dependencies.is_polars_lazyframe(X):
         raise ValueError(
-            "X must be a table that is there, but a LazyFrame of polars is only a plan for one. "
+            "X must be a table with rows, but a LazyFrame of polars is only a plan for one. "
             "collect() it first."
         )
     names = [str(name) for name in column_names(X)] if is_table(X) else []
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ValueError(
-            "The columns of X must have different names, but these stand there more than once: "
+            "The columns of X must have different names, but these appear more than once: "
             f"{', '.join(twice)}. Rename or drop them."
         )
 
@@ -176,25 +176,25 @@ def known_zone(zone: str) -> str:
 
 def _source(name: str, series: Series) -> Source:
     native = series.to_native()
-    said = str(native.type if nw.dependencies.is_pyarrow_chunked_array(native) else native.dtype)
-    if said == "object" and nw.dependencies.is_pandas_series(native):
+    dtype = str(native.type if nw.dependencies.is_pyarrow_chunked_array(native) else native.dtype)
+    if dtype == "object" and nw.dependencies.is_pandas_series(native):
         kind, settled, is_mixed = _settled_objects(native)
-        return Source(name, kind, said, _series(settled), series if is_mixed else None)
-    series = _series(_settled(native))
+        return Source(name, kind, dtype, _series(settled), series if is_mixed else None)
+    series = _series(_as_taken(native))
     if series.dtype.is_numeric():
-        return Source(name, "number", said, series)
-    kind = next((kind for dtype, kind in _KINDS.items() if series.dtype == dtype), None)
+        return Source(name, "number", dtype, series)
+    kind = next((kind for known, kind in _KINDS.items() if series.dtype == known), None)
     # A column of nothing has whatever type its library gives to nothing.
     if kind in {None, "category"} and not series.dtype.is_nested() and series.is_null().all():
         kind = "missing"
-    return Source(name, kind, said, series)
+    return Source(name, kind, dtype, series)
 
 
 def _series(native: Any) -> Series:
     return nw.from_native(native, series_only=True)
 
 
-def _settled(native: Any) -> Any:
+def _as_taken(native: Any) -> Any:
     """A column whose type narwhals does not take as it is, in one that it takes."""
     if nw.dependencies.is_pyarrow_chunked_array(native):
         import pyarrow as pa
@@ -213,32 +213,26 @@ def _settled_objects(native: Any) -> tuple[Kind | None, Any, bool]:
     """What Python objects in pandas are, the column as its kind needs it, and if they are mixed."""
     import pandas as pd
 
-    said = pd.api.types.infer_dtype(native, skipna=True)
-    kind = _KINDS_OF_OBJECTS.get(said)
+    inferred = pd.api.types.infer_dtype(native, skipna=True)
+    kind = _KINDS_OF_OBJECTS.get(inferred)
     if kind is None:
-        types = {type(each) for each in native[native.notna()]}
-        if all(issubclass(each, (Real, Decimal)) for each in types):
+        types = set(map(type, native[native.notna()]))
+        if all(issubclass(of_value, (Real, Decimal)) for of_value in types):
             kind = "number"
-        elif all(issubclass(each, (str, Real, Decimal)) for each in types):
+        elif all(issubclass(of_value, (str, Real, Decimal)) for of_value in types):
             kind = "category"
     if kind == "number":
         native = native.where(native.notna(), np.nan).astype(np.float64)
     elif kind == "boolean":
         native = native.astype("boolean")
     elif kind == "date":
-        native = _timestamps(native)
+        try:
+            native = pd.to_datetime(native)
+        except ValueError:  # more zones than one
+            native = pd.to_datetime(native, utc=True)
     elif kind == "duration":
         native = pd.to_timedelta(native)
-    return kind, native, said != "string"
-
-
-def _timestamps(native: Any) -> Any:
-    import pandas as pd
-
-    try:
-        return pd.to_datetime(native)
-    except ValueError:  # more zones than one
-        return pd.to_datetime(native, utc=True)
+    return kind, native, inferred != "string"
 
 
 def _texts_of_objects(series: Series) -> Series:

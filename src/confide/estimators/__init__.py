@@ -13,7 +13,7 @@ from confide.estimators.regressors import (
     QualityDrivenEnsembleRegressor,
     register,
 )
-from confide.estimators.training_table import TrainingTable
+from confide.estimators.training_rows import TrainingRows
 from confide.estimators.validation import checked_training_data
 from confide.moved import renamed
 
@@ -26,11 +26,13 @@ __all__ = [
     "IntervalRegressor",
     "NaiveBootstrapRegressor",
     "QualityDrivenEnsembleRegressor",
-    "TrainingTable",
+    "TrainingRows",
     "checked_training_data",
     "in_words",
     "load",
     "register",
 ]
 
-__getattr__ = renamed(__name__, {"EnsembleRegressor": "IntervalRegressor"})
+__getattr__ = renamed(
+    __name__, {"EnsembleRegressor": "IntervalRegressor", "TrainingTable": "TrainingRows"}
+)

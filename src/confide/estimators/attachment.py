@@ -13,7 +13,7 @@ class Attachment(Protocol):
         ...
 
     @classmethod
-    def from_file(cls, said: Any, arrays: Arrays) -> Self:
+    def from_file(cls, payload: Any, arrays: Arrays) -> Self:
         """The value from a file, checked.
 
         Raises:

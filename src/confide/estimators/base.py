@@ -1,4 +1,4 @@
-"""The scikit-learn face that all methods share: validate, convert, delegate."""
+"""What all estimators do, the way scikit-learn expects it: check the data, then ask the method."""
 
 import inspect
 import os
@@ -20,22 +20,22 @@ from confide.checks import checked_targets
 from confide.diagnostics import Novelty
 from confide.encoding import Encoder
 from confide.errors import CalibrationWarning
-from confide.estimators.training_table import TrainingTable
+from confide.estimators.own_parts import is_own
+from confide.estimators.training_rows import TrainingRows
 from confide.estimators.validation import (
+    check_targets,
     checked_training_data,
     checked_X,
-    refuse_answers_that_are_not_numbers,
-    refuse_targets_that_cannot_be_learnt,
+    refuse_overflow,
 )
-from confide.fingerprints import fingerprints, identities
 from confide.learners import Learner
 from confide.methods import (
+    AUTO,
     FALLBACK,
     EpochChoice,
     choose_epochs,
     fit_batches,
-    is_auto,
-    refuse_auto_epochs_without_likelihood,
+    refuse_auto_epochs_without_law,
     search_epochs,
 )
 from confide.prediction import Kind, Prediction
@@ -53,8 +53,8 @@ Row = Float64[np.ndarray, " row"]
 class IntervalRegressor(RegressorMixin, BaseEstimator):
     """Base of the estimators; a subclass names its method and spells out its arguments.
 
-    An argument of the constructor that the method's `Settings` know is passed on to them, the
-    others to what makes its learner.
+    The constructor's arguments that the method's `Settings` have go there. The others go to the
+    function that makes its learner.
     """
 
     method: ClassVar[ModuleType]
@@ -67,19 +67,19 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     novelty_: Novelty | None = None
     calibration_: Calibration | None = None
     confidence_calibration_: "ConfidenceCalibration | None" = None
-    training_table_: TrainingTable | None = None
+    training_table_: TrainingRows | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Trains the ensemble.
 
         Args:
             X: a table of pandas, polars or pyarrow, or an array of numbers. It need not be scaled.
-                The columns of a table may be numbers, categories, text, dates, times, durations
-                or truths, with missing values: `confide.encoding.Encoder` says what becomes of
-                them. Those of no use are left out with a `LeftOutColumnWarning`.
+                The columns of a table may be numbers, booleans, categories, text, dates, times or
+                durations, with missing values; `confide.encoding.Encoder` describes how they
+                become numbers. Columns of no use are left out with a `LeftOutColumnWarning`.
             y: one number for each row.
-            sample_weight: weight of each row's loss; only ratios matter, and a row of weight
-                zero is left out.
+            sample_weight: weight of each row in the loss; only ratios matter, and rows of weight
+                zero are left out.
 
         Returns:
             The estimator itself.
@@ -90,15 +90,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         settings = self._with_epochs(checked, settings, learner, key, X, y, weight)
         total = self.method.member_epochs(settings, learner)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
-            (fitted,) = self.method.fit(
-                [key],
-                X,
-                y[None],
-                settings,
-                learner,
-                sample_weight=weight,
-                progress=progress,
-            )
+            how = {"sample_weight": weight, "progress": progress}
+            (fitted,) = self.method.fit([key], X, y[None], settings, learner, **how)
         return self.adopt(checked, fitted, Novelty.of_training(X, fitted.standardiser))
 
     def fit_many(
@@ -111,9 +104,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     ) -> Iterator[Self]:
         """Fits to many data sets with the same inputs, all in one batch on all cores.
 
-        For simulations: far faster than a loop of fits. The numbers of a data set depend on its
-        targets and its random state alone, not on what is fitted beside it; but with
-        `max_epochs="auto"`, the epochs are chosen once, from the first data set, for all.
+        This is for simulations, and far faster than a loop of fits. The result for a data set
+        depends on its targets and its random state alone, not on the other data sets. With
+        `max_epochs="auto"` the first data set chooses the number of epochs for all.
 
         Args:
             X: a table or an array, as for `fit`, the same for all.
@@ -122,8 +115,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             progress: called with the number of member-epochs just finished.
 
         Yields:
-            A fitted copy of the estimator for each data set, in their order; as many are in memory
-            at once as a batch holds.
+            A fitted copy of the estimator for each data set, in their order. Only the fits of one
+            batch are in memory at once.
         """
         targets = np.asarray(targets, np.float64)
         if targets.ndim != 2 or len(targets) != len(random_states):
@@ -136,7 +129,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         settings, checked = self.settings(), copy(self)
         X, _, _ = checked_training_data(checked, X, targets[0], None)
         for y in targets:
-            refuse_targets_that_cannot_be_learnt(y)
+            check_targets(y)
         learner = self.make_learner(X.shape[1])
         expected = self.method.member_epochs(settings, learner)
         key = key_from(random_states[0])
@@ -163,11 +156,22 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             X: rows like those of `fit`.
             return_std: also return the standard deviation of a new observation about the
                 prediction, the root of `Prediction.total_variance`.
+
+        Returns:
+            The means, or the means and the standard deviations.
         """
-        prediction = self._prediction(X, calibrated=False)
         if return_std:
+            prediction = self._prediction(X, calibrated=False)
             return prediction.mean, np.sqrt(prediction.total_variance)
-        return prediction.mean
+        check_is_fitted(self, "fitted_")
+        X, predict = checked_X(self, X), self.method.predict
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+            if hasattr(predict, "mean"):  # without the variances, which may take as long
+                mean = predict.mean(self.fitted_, X)
+            else:
+                mean = predict(self.fitted_, X).mean
+        refuse_overflow(mean)
+        return mean
 
     def predict_interval(
         self,
@@ -192,7 +196,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         levels = list(confidence_level)  # type: ignore[arg-type]
         if not levels:
             raise ValueError(
-                "`confidence_level` must be a level or a list of some, got []. Pass 0.95, or "
+                "`confidence_level` must be a level or a list of levels, got []. Pass 0.95, or "
                 "[0.8, 0.95]."
             )
         intervals = [prediction.interval(kind, level) for level in levels]
@@ -205,36 +209,36 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         return self._prediction(X).quantiles(quantiles)
 
     def get_prediction(self, X: ArrayLike) -> Prediction:
-        """All that the ensemble says about some rows, computed once.
+        """All that the model says about some rows, computed once.
 
-        Categories that training did not have count as none of the known ones, and missing values
-        as the median; an `UnseenValueWarning` says which, and how often.
+        A category that the training data did not have counts as none of the known ones, and a
+        missing value as the median; an `UnseenValueWarning` says which, and how often.
         """
         return self._prediction(X, with_novelty=True)
 
     def calibrate(self, X_cal: ArrayLike, y_cal: ArrayLike) -> Self:
-        """Calibrates the prediction intervals on rows that were kept back from `fit`.
+        """Calibrates the prediction intervals on held-out rows, which `fit` has not seen.
 
-        From then on a prediction interval of level 0.9 holds a new observation with a probability
-        of at least 0.9, averaged over rows and over calibration sets, if new rows are like those of
-        `X_cal`: each row's half-width is a multiple of its own standard deviation, and the multiple
-        is a quantile of the calibration rows' |y - prediction| / standard deviation (split
-        conformal prediction). n rows support levels up to n / (n + 1), 19 of them 0.95; above
-        that the bounds are infinite and a warning says so. A hundred rows or more are of use:
-        with n of them the coverage that one calibration reaches scatters by about
-        sqrt(level * (1 - level) / n).
+        From then on, a prediction interval of level 0.9 holds a new observation with a probability
+        of at least 0.9, on average over rows and over calibration sets, if new rows are like those
+        of `X_cal`. Each row's half-width is a multiple of its own standard deviation; the multiple
+        is a quantile of |y - prediction| / standard deviation over the calibration rows (split
+        conformal prediction). n rows support levels up to n / (n + 1): 19 rows support 0.95. Above
+        that the bounds are infinite, and a warning says so. Use a hundred rows or more: the
+        coverage that one calibration reaches varies by about sqrt(level * (1 - level) / n).
 
-        Confidence intervals stay as they are. To calibrate them so it would take rows where the
-        true function was observed, and it never is: a target is the function plus noise, and how
-        often an interval holds targets does not tell how often it holds the function.
-        `calibrate_confidence` does it on simulated twins of the data.
+        Confidence intervals do not change. To calibrate them this way, one would need rows where
+        the true function was observed. But a target is the function plus noise, and how often
+        intervals hold targets does not tell how often they hold the function.
+        `calibrate_confidence` calibrates them on simulated twins of the data.
 
-        The interval is symmetric about the prediction, so its two bounds together have the level,
-        not each by itself: where noise is skewed, `predict_quantiles` is off on either side.
+        The interval is symmetric about the prediction. Both bounds together have the level, but
+        one bound by itself may not: where noise is skewed, `predict_quantiles` is off on both
+        sides.
 
-        Rows that `fit` has seen have residuals that are too small, and so would be the intervals.
-        It cannot be told from the rows, so keep them apart. `fit` drops the calibration, another
-        call replaces it, and `save` keeps it. Variances stay the method's own;
+        Rows that `fit` has seen have residuals that are too small, which makes intervals too
+        narrow. confide cannot detect this, so keep the rows apart. `fit` drops the calibration,
+        another call replaces it, and `save` keeps it. Variances stay the method's own, and
         `Prediction.uncalibrated` has the method's own prediction interval.
 
         Args:
@@ -247,10 +251,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         raw = self._prediction(X_cal, calibrated=False)
         y = checked_targets(y_cal, len(raw))
         self.calibration_ = Calibration.of(y, raw.mean, raw.scale)
-        if (table := self.training_table_) is not None:  # other rows than those set aside
-            rows = fingerprints(checked_X(self, X_cal), y)
-            known = np.unique(identities(rows, copies=table.copies))
-            self.training_table_ = replace(table, set_aside=known, n_set_aside=len(y))
+        if self.training_table_ is not None:  # other rows than those set aside
+            self.training_table_ = self.training_table_.calibrated_on(checked_X(self, X_cal), y)
         return self
 
     def calibrate_confidence(
@@ -266,36 +268,37 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     ) -> Self:
         """Calibrates the confidence intervals on simulated twins of the training data.
 
-        Networks are biased where the true function is rough, and nothing in one fit shows it. But
-        on data simulated from a known function that resembles yours it shows: this fits the whole
-        procedure to `n_simulations` such data sets, which takes as long as that many fits, and
-        widens (or narrows) the interval of each row as would have been right there. Rows that were
-        never seen are calibrated likewise, at any level. The predicted mean stays as it is.
+        Models are biased where the true function is rough, and one fit does not show it. It shows
+        on data that were simulated from a known function that resembles yours. This method repeats
+        the whole fit on `n_simulations` such data sets, which takes as long as that many fits. Then
+        it makes the interval of each row as much wider or narrower as would have been right there.
+        New rows are calibrated in the same way, at any level. The predicted mean does not change.
 
-        How honest the intervals are now depends on how well the twin resembles the unknown
-        function: `confidence_calibration_.summary` says what was chosen, what changed, and what to
-        doubt; `print` it. Prediction intervals are calibrated on the twins as well, unless
+        How well the intervals cover now depends on how well the twins resemble the unknown
+        function. `print(model.confidence_calibration_.summary)` tells what was chosen, what
+        changed, and what to doubt. Prediction intervals are calibrated on the twins as well, unless
         `calibrate` has seen held-out rows, which are better evidence.
 
         `fit` drops the calibration, another call replaces it, and `save` keeps it.
         `Prediction.uncalibrated` has the method's own intervals, `Prediction.twin_errors` what the
-        simulations say of each row. Predictions take `n_simulations` times as long. Epochs that
+        simulations say about each row. Predictions take `n_simulations` times as long. Epochs that
         "auto" chose are kept for the simulated fits, and sample weights are not simulated. K
-        simulations support levels up to K / (K + 1), twenty 95 %; of higher ones expect less.
+        simulations support levels up to K / (K + 1): 20 support 0.95. Intervals of higher levels
+        may cover less often.
 
         Args:
             X: the rows of `fit`.
             y: the targets of `fit`.
-            twin: what to simulate from: one of "forest" (deep random forest), "boosting" (gradient
-                boosting) and "smooth" (kernel ridge regression), fitted to your data; "auto" for
-                those of the three that are at most one standard error behind the best of them on
-                held-out rows; or a truth of your own.
-            n_simulations: simulated data sets, at least 10; with 20 a row's factor is known to
-                about a sixth.
-            shift: share of the bias that the twins show by which the intervals' centres are moved
-                off the prediction. 0.5 makes confidence intervals narrower and their centres
-                nearer to the true function where the twin is right; where it is wrong they cover
-                less. 0 relies on widths alone.
+            twin: what to simulate from. "forest" (a deep random forest), "boosting" (gradient
+                boosting) and "smooth" (kernel ridge regression) are fitted to your data; "auto"
+                uses those of the three that are at most one standard error behind the best of them
+                on held-out rows. Or a truth of your own.
+            n_simulations: simulated data sets, at least 10; 20 determine the factor of a row to
+                within about a sixth.
+            shift: how far to move the centres of the intervals, as a share of the bias that the
+                twins show. 0.5 makes confidence intervals narrower, and puts their centres nearer
+                to the true function if the twin is right; if it is wrong they cover less often. 0
+                leaves the centres at the prediction.
             random_state: seed of the simulations; None for the estimator's own.
             truth: the old name of `twin`.
 
@@ -304,11 +307,13 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
 
         Raises:
             TwinError: a twin cannot be fitted to the data.
+            ValueError: the model was loaded without the optimiser of your own that it had.
         """
         # Here, because forests take long to load.
         from confide.calibration import ConfidenceCalibration, twin_argument
 
         check_is_fitted(self, "fitted_")
+        self._refuse_missing_parts()
         table = checked_X(self, X)
         targets = checked_targets(y, len(table))
         self._warn_of_other_rows(table, targets)
@@ -324,14 +329,24 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             shift=shift,
             verbose=bool(self.verbose),
         )
-        for each in self.confidence_calibration_.summary.warnings:
-            warnings.warn(each, CalibrationWarning, stacklevel=2)
+        for doubt in self.confidence_calibration_.summary.warnings:
+            warnings.warn(doubt, CalibrationWarning, stacklevel=2)
         return self
+
+    def _refuse_missing_parts(self) -> None:
+        """The twins must be fitted as the model was, and a file does not hold all that takes."""
+        for name, value in self.parameters_.items():
+            if is_own(value):
+                raise ValueError(
+                    f"This model was trained with its own `{name}`, {value['own']}, which no file "
+                    f"holds, and the twins must be fitted in the same way. Pass it: "
+                    f"confide.load(path, {name}=...)."
+                )
 
     def _warn_of_other_rows(
         self, X: Float[np.ndarray, "row feature"], y: Float64[np.ndarray, " row"]
     ) -> None:
-        """The networks remember the mean and the spread of the rows that they were fitted to."""
+        """Warns where the means are not those that the fit has standardised with."""
         fitted, (given,) = self.fitted_.standardiser, Standardiser.for_each(X, y[None])
         same = np.all(np.abs(given.x_mean - fitted.x_mean) <= 1e-3 * fitted.x_scale) and (
             abs(given.y_mean - fitted.y_mean) <= 1e-3 * fitted.y_scale
@@ -339,8 +354,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         if not same:
             warnings.warn(
                 "The rows to calibrate with are not those of `fit`: their means differ, or `fit` "
-                "had weights, which the simulations have not. The twins then resemble other data "
-                "than the networks have seen. Pass X and y as to `fit`.",
+                "had weights, which the simulations do not have. The twins then resemble other "
+                "data than the model was trained on. Pass the X and y of `fit`.",
                 CalibrationWarning,
                 stacklevel=3,
             )
@@ -348,12 +363,14 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     def _prediction(
         self, X: ArrayLike, *, with_novelty: bool = False, calibrated: bool = True
     ) -> Prediction:
-        """A prediction; what takes time is for those alone who get to see it."""
+        """A prediction, without the slow parts that the caller does not show."""
         check_is_fitted(self, "fitted_")
         X = checked_X(self, X)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
             prediction = self.method.predict(self.fitted_, X)
-        refuse_answers_that_are_not_numbers(prediction)
+        refuse_overflow(
+            prediction.mean, prediction.aleatoric_variance, prediction.epistemic_variance
+        )
         if with_novelty and self.novelty_ is not None:
             p_values = self.novelty_.p_values(X, self.fitted_.standardiser)
             prediction = replace(prediction, novelty=p_values)
@@ -370,9 +387,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
 
         An older file of that name is replaced in one step: it is whole at every moment.
 
-        The file holds up to 300 rows of the training data, standardised, to which new rows are
-        compared. Where it must not, set `novelty_` to None before: predictions then have no
-        `novelty`, and nothing else changes.
+        The file holds up to 300 rows of the training data, standardised, to compare new rows with.
+        If it must not hold them, set `novelty_` to None first: predictions then have no `novelty`,
+        and nothing else changes.
         """
         from confide.estimators.files import save_estimator
 
@@ -380,16 +397,17 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         save_estimator(self, path)
 
     def adopt(self, checked: "IntervalRegressor", fitted: Any, novelty: Novelty) -> Self:
-        """All that a fit leaves, in one go: one that fails half-way changes nothing."""
+        """Takes over all that a fit leaves, at once: a fit that fails half-way changes nothing."""
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(checked, name):
                 setattr(self, name, getattr(checked, name))
             elif hasattr(self, name):
                 delattr(self, name)
         self.fitted_ = fitted
-        self.parameters_ = {**checked.get_params(deep=False), "max_epochs": self.max_epochs_}
+        epochs = int(fitted.settings.max_epochs)
+        self.parameters_ = {**checked.get_params(deep=False), "max_epochs": epochs}
         self.encoder_, self.epochs_, self.novelty_ = checked.encoder_, checked.epochs_, novelty
-        # These were of the networks before.
+        # These belong to an earlier fit.
         self.calibration_ = self.confidence_calibration_ = self.training_table_ = None
         return self
 
@@ -409,33 +427,25 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         y: Float64[np.ndarray, " row"],
         sample_weight: Float64[np.ndarray, " row"] | None,
     ) -> Any:
-        """The settings, epochs chosen if they are left to the data; `checked` keeps why."""
+        """The settings, with a number of epochs chosen if it is "auto"; `checked` keeps why."""
         checked.epochs_ = None  # that of an earlier fit
-        if not is_auto(self.max_epochs):
+        if str(self.max_epochs) != AUTO:
             return settings
         title = f"Choosing epochs for {type(self).__name__}"
         total = search_epochs(settings, learner, len(y))
         with progress_bar(title, total, shown=self.verbose) as progress:
-            checked.epochs_ = choose_epochs(
-                key,
-                X,
-                y,
-                self.method,
-                settings,
-                learner,
-                sample_weight=sample_weight,
-                progress=progress,
-            )
+            how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
+            checked.epochs_ = choose_epochs(key, X, y, self.method, settings, learner, **how)
         return replace(settings, max_epochs=checked.epochs_.epochs)
 
     def settings(self) -> Any:
         """The method's settings from the constructor's arguments, checked.
 
-        Epochs that are left to the data are the paper's here, and others after `fit`.
+        Where `max_epochs` is "auto", the settings have the paper's number until `fit` chooses one.
         """
         values, _ = self._arguments()
-        if is_auto(values.get("max_epochs")):
-            refuse_auto_epochs_without_likelihood(type(self).__name__, self.method)
+        if str(values.get("max_epochs")) == AUTO:
+            refuse_auto_epochs_without_law(type(self).__name__, self.method)
             values["max_epochs"] = FALLBACK
         return self.method.Settings(**values)
 

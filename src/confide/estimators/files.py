@@ -1,16 +1,12 @@
-"""Model files: arrays and a JSON header in one safetensors file. Nothing in it can run."""
+"""Model files: from a fitted estimator to the parts of a file, and back, checked."""
 
-import hashlib
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import safetensors
-from safetensors.numpy import save as to_bytes
 
 from confide.calibration import Calibration
 from confide.diagnostics import Novelty
@@ -20,13 +16,10 @@ from confide.estimators.attachment import Attachment
 from confide.estimators.base import IntervalRegressor
 from confide.estimators.own_parts import OwnParts, is_own, plain, probe
 from confide.estimators.regressors import ESTIMATORS
-from confide.estimators.training_table import TrainingTable
+from confide.estimators.training_rows import TrainingRows
 from confide.learners import Learner
 from confide.methods import AUTO, EpochChoice
-from confide.persistence import Arrays, part, write_atomically
-
-if TYPE_CHECKING:
-    from confide.calibration import ConfidenceCalibration
+from confide.persistence import Arrays, Container, checked_json, part
 
 FORMAT = "confide model"
 FORMAT_VERSION = 3
@@ -36,7 +29,7 @@ ATTACHMENTS: dict[str, type[Attachment]] = {
     "encoder": Encoder,
     "epochs": EpochChoice,
     "novelty": Novelty,
-    "training_table": TrainingTable,
+    "training_table": TrainingRows,
 }
 # What reading parts that do not fit together may raise.
 DAMAGE = (
@@ -65,18 +58,13 @@ def save_estimator(estimator: IntervalRegressor, path: str | os.PathLike[str]) -
     }
     if any(is_own(value) for value in header["parameters"].values()):
         header["probe"] = probe(estimator)
-    arrays = estimator.method.to_arrays(estimator.fitted_)
-    header["attachments"] = {}
-    for name in ATTACHMENTS:
-        if (attachment := getattr(estimator, f"{name}_", None)) is not None:
-            header["attachments"][name], its_arrays = attachment.to_file()
-            arrays |= {f"{name}.{key}": array for key, array in its_arrays.items()}
-    if (on_twins := estimator.confidence_calibration_) is not None:
-        header["attachments"][ON_TWINS], its_arrays = on_twins.to_file(estimator.method)
-        arrays |= {f"{ON_TWINS}.{key}": array for key, array in its_arrays.items()}
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    header["sha256"] = _checksum(header, contiguous)
-    write_atomically(Path(path), to_bytes(contiguous, {"header": json.dumps(header)}))
+    method, arrays = estimator.method, estimator.method.to_arrays(estimator.fitted_)
+    parts = {}
+    for name in (*ATTACHMENTS, ON_TWINS):
+        if (value := getattr(estimator, f"{name}_", None)) is not None:
+            parts[name], own = value.to_file(method) if name == ON_TWINS else value.to_file()
+            arrays |= {f"{name}.{key}": array for key, array in own.items()}
+    Container({**header, "attachments": parts}, arrays).write(Path(path))
 
 
 def load(
@@ -84,6 +72,8 @@ def load(
     *,
     network: Callable[..., Any] | None = None,
     learner: Learner[Any] | None = None,
+    optimiser: Any = None,
+    learning_rate: Callable[..., Any] | None = None,
     estimators: Iterable[type[IntervalRegressor]] = (),
 ) -> IntervalRegressor:
     """Reads a fitted estimator that `save` wrote.
@@ -91,174 +81,83 @@ def load(
     The file is data alone (safetensors and JSON), so one from a stranger can be opened safely:
     everything in it is checked against what its settings call for, and nothing is executed. So it
     cannot hold a network, a learner or an estimator of your own: pass what the model was made with.
-    An optimiser or a schedule of your own is not kept, and the defaults stand in its place.
 
     Args:
         path: the file.
         network: the function that made the model's network, where it was your own.
         learner: the model's learner, where it was your own.
+        optimiser: the model's optimiser, where it was your own. Predictions do not need it, but
+            `calibrate_confidence` does; if it is left out, `fit` uses the default.
+        learning_rate: the model's schedule, where it was your own; needed for the same.
         estimators: classes of your own that the model may be one of, beside confide's and those
             that `confide.estimators.register` knows.
+
+    Returns:
+        The fitted estimator.
 
     Raises:
         ModelFileError: the file is truncated, foreign, from a newer version, does not fit together,
             or does not fit what was passed.
     """
-    header, arrays = _read(Path(path))
-    own = OwnParts.of(path, header, {"network": network, "learner": learner})
+    file = Container.read(Path(path), format=FORMAT, version=FORMAT_VERSION)
+    passed = {"network": network, "learner": learner}
+    passed |= {"optimiser": optimiser, "learning_rate": learning_rate}
+    own = OwnParts.of(path, file.header, passed)
     try:
-        estimator_class = _estimator_class(header, estimators)
-        estimator = estimator_class(**_parameters(header, arrays, estimator_class, own))
-        n_features = _n_features(header)
-        for name in ATTACHMENTS:
-            setattr(estimator, f"{name}_", None)
-        for name, attachment in _attachments(header, arrays):
-            setattr(estimator, f"{name}_", attachment)
-        n_encoded = _n_encoded(estimator, header)
-        estimator.parameters_ = estimator.get_params(deep=False)
-        estimator.fitted_ = estimator.method.from_arrays(
-            arrays, estimator.settings(), estimator.make_learner(n_encoded), n_encoded
-        )
-        estimator.confidence_calibration_ = _on_twins(header, arrays, estimator)
-        _restore_auto_epochs(estimator)
-        _refuse_foreign_novelty(estimator)
-        _refuse_altered(header, arrays)
-        own.check(header, estimator)
+        # Of the classes we know: a file never names anything to import.
+        known = ESTIMATORS | {estimator.__name__: estimator for estimator in estimators}
+        estimator = _restored(file, own, known)
+        if not file.is_as_written():
+            raise ValueError("it is not what was saved")
+        own.check(file.header, estimator)
     except DAMAGE as error:
-        if _is_as_saved(header, arrays):
+        if file.is_as_written():
             own.refuse(error)
         raise ModelFileError(
             f"{path} is damaged or was tampered with: its parts do not fit together ({error}). "
             "Save the model again."
         ) from error
-    estimator.n_features_in_ = n_features
-    if header.get("feature_names") is not None:
-        estimator.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     return estimator
 
 
-def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
-    if path.is_dir():
-        raise ModelFileError(f"{path} is a folder: pass a file that `save` wrote.")
-    try:
-        with safetensors.safe_open(path, framework="np") as file:
-            header = _checked_header(path, (file.metadata() or {}).get("header", "{}"))
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (FileNotFoundError, ModelFileError):
-        raise
-    # Whatever a hostile file makes the readers raise, the user hears that it is no model.
-    except Exception as error:
-        raise ModelFileError(
-            f"{path} is not a whole confide model ({error}). It may be truncated, or of another "
-            "kind; pass a file that `save` wrote."
-        ) from error
-    return header, arrays
-
-
-def _checked_header(path: Path, text: str) -> dict[str, Any]:
-    header = json.loads(text)
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelFileError(
-            f"{path} is not a confide model: its header does not say so. Pass a file that `save` "
-            "wrote."
-        )
-    if header.get("format_version") != FORMAT_VERSION:
-        raise ModelFileError(
-            f"{path} has format version {header.get('format_version')!r}, and this confide reads "
-            f"version {FORMAT_VERSION}. It was written by confide "
-            f"{header.get('confide_version', 'of an unknown version')}: install that version or a "
-            "newer one."
-        )
-    return header
-
-
-def _attachments(header: dict[str, Any], arrays: Arrays) -> Iterator[tuple[str, Attachment]]:
-    said = header["attachments"]
-    for name in said:
-        if name not in (*ATTACHMENTS, ON_TWINS):
-            raise ValueError(f"it has an unknown part {str(name)[:40]!r}")
-    for name, kind in ATTACHMENTS.items():
-        if name in said:
-            yield name, kind.from_file(said[name], part(arrays, name))
-
-
-def _on_twins(
-    header: dict[str, Any], arrays: Arrays, estimator: IntervalRegressor
-) -> "ConfidenceCalibration | None":
-    if ON_TWINS not in header["attachments"]:
-        return None
-    from confide.calibration import ConfidenceCalibration
-
-    return ConfidenceCalibration.from_file(
-        header["attachments"][ON_TWINS],
-        part(arrays, ON_TWINS),
-        estimator.method,
-        estimator.fitted_,
-        _n_encoded(estimator, header),
-    )
-
-
-def _restore_auto_epochs(estimator: IntervalRegressor) -> None:
-    """A file has the epochs of the fit: where they were chosen, "auto" was asked for."""
-    if (choice := getattr(estimator, "epochs_", None)) is not None:
-        if choice.epochs != estimator.max_epochs:
-            raise ValueError("the epochs chosen are not those of the fit")
-        estimator.max_epochs = AUTO
-
-
-def _refuse_foreign_novelty(estimator: IntervalRegressor) -> None:
-    novelty, standardiser = estimator.novelty_, estimator.fitted_.standardiser
-    if novelty is not None and len(novelty.weights) != len(standardiser.x_mean):
-        raise ValueError("novelty's reference rows have other columns than the networks")
-
-
-def _refuse_altered(header: dict[str, Any], arrays: Arrays) -> None:
-    if header["sha256"] != _checksum(header, arrays):
-        raise ValueError("it is not what was saved")
-
-
-def _is_as_saved(header: dict[str, Any], arrays: Arrays) -> bool:
-    try:
-        _refuse_altered(header, arrays)
-    except DAMAGE:
-        return False
-    return True
-
-
-def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
-    """Of the header and all arrays: shows a byte that changed on a disk or on the way.
-
-    It is no proof against malice: who can change the file can change the checksum.
-    """
-    said = {name: value for name, value in header.items() if name != "sha256"}
-    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
-    for name, array in sorted(arrays.items()):
-        digest.update(f"{name} {array.dtype} {array.shape} ".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
-
-
-def _estimator_class(
-    header: dict[str, Any], estimators: Iterable[type[IntervalRegressor]]
-) -> type[IntervalRegressor]:
-    # Of the names we know: a file never names anything to import.
-    known = ESTIMATORS | {each.__name__: each for each in estimators}
+def _restored(
+    file: Container, own: OwnParts, known: dict[str, type[IntervalRegressor]]
+) -> IntervalRegressor:
+    """The estimator, from parts that fit together."""
+    header, arrays = file.header, file.arrays
     name = header["estimator"]
     if not isinstance(name, str) or name not in known:
         raise ValueError(
             f"there is no estimator {name!s:.80}; if it is your own, pass "
             "`estimators=[...]` to `load`, or register it with `confide.estimators.register`"
         )
-    return known[name]
+    saved = _parameters(header, arrays)
+    estimator = known[name](**own.replaced(saved, known[name]))
+    # What was not passed stays a name, so that no one takes the default for what the fit had.
+    missing = {key: v for key, v in saved.items() if is_own(v) and key not in own.passed}
+    estimator.parameters_ = estimator.get_params(deep=False) | missing
+    _set_names(estimator, header)
+    parts = header["attachments"]
+    for part_name, value in _attachments(parts, arrays).items():
+        setattr(estimator, f"{part_name}_", value)
+    n_encoded = _n_encoded(estimator)
+    estimator.fitted_ = estimator.method.from_arrays(
+        arrays, estimator.settings(), estimator.make_learner(n_encoded), n_encoded
+    )
+    if ON_TWINS in parts:
+        from confide.calibration import ConfidenceCalibration
+
+        of_twins = parts[ON_TWINS], part(arrays, ON_TWINS)
+        estimator.confidence_calibration_ = ConfidenceCalibration.from_file(
+            *of_twins, estimator.method, estimator.fitted_, n_encoded
+        )
+    _restore_auto_epochs(estimator)
+    _refuse_foreign_novelty(estimator)
+    return estimator
 
 
-def _parameters(
-    header: dict[str, Any],
-    arrays: Arrays,
-    estimator: type[IntervalRegressor],
-    own: OwnParts,
-) -> dict[str, Any]:
-    parameters = own.replaced(dict(header["parameters"]), estimator)
+def _parameters(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    parameters = dict(header["parameters"])
     sizes = parameters.get("hidden_layer_sizes")
     if isinstance(sizes, list):
         # Every unit has a weight: what claims more units is refused before it costs any time.
@@ -268,25 +167,53 @@ def _parameters(
     return parameters
 
 
-def _n_features(header: dict[str, Any]) -> int:
-    n_features, names = header["n_features"], header.get("feature_names")
-    if not isinstance(n_features, int) or n_features < 1:
+def _set_names(estimator: IntervalRegressor, header: dict[str, Any]) -> None:
+    """The number of columns, and their names where the training data had some."""
+    n_features = checked_json(int, header["n_features"], "n_features")
+    if n_features < 1:
         raise ValueError(f"n_features is {n_features!r}")
-    if names is not None and not (
-        isinstance(names, list)
-        and len(names) == n_features
-        and all(isinstance(n, str) for n in names)
-    ):
-        raise ValueError("feature names do not match the number of features")
-    return n_features
+    estimator.n_features_in_ = n_features
+    if (names := header.get("feature_names")) is not None:
+        words = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not words or len(names) != n_features:
+            raise ValueError("feature names do not match the number of features")
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def _n_encoded(estimator: IntervalRegressor, header: dict[str, Any]) -> int:
+def _attachments(parts: dict[str, Any], arrays: Arrays) -> dict[str, Attachment | None]:
+    """What a fit left beside the networks, or None, by name."""
+    for name in parts:
+        if name not in (*ATTACHMENTS, ON_TWINS):
+            raise ValueError(f"it has an unknown part {str(name)[:40]!r}")
+    values: dict[str, Attachment | None] = dict.fromkeys(ATTACHMENTS)
+    for name in ATTACHMENTS.keys() & parts.keys():
+        try:
+            values[name] = ATTACHMENTS[name].from_file(parts[name], part(arrays, name))
+        except DAMAGE as error:
+            raise ValueError(f"of its {name}, {error}") from error
+    return values
+
+
+def _n_encoded(estimator: IntervalRegressor) -> int:
     """The number of features that the networks see."""
-    encoder: Encoder | None = getattr(estimator, "encoder_", None)
-    if encoder is None:
-        return _n_features(header)
-    names = [column.name for column in encoder.columns]
-    if len(names) != _n_features(header) or header.get("feature_names") not in (None, names):
+    if estimator.encoder_ is None:
+        return int(estimator.n_features_in_)
+    columns = [column.name for column in estimator.encoder_.columns]
+    names = getattr(estimator, "feature_names_in_", columns)
+    if len(columns) != estimator.n_features_in_ or list(names) != columns:
         raise ValueError("the encoder's columns are not those of the model")
-    return len(encoder.feature_names)
+    return len(estimator.encoder_.feature_names)
+
+
+def _restore_auto_epochs(estimator: IntervalRegressor) -> None:
+    """A file has the epochs of the fit: where they were chosen, "auto" was asked for."""
+    if (choice := estimator.epochs_) is not None:
+        if choice.epochs != estimator.max_epochs:
+            raise ValueError("the epochs chosen are not those of the fit")
+        estimator.max_epochs = AUTO
+
+
+def _refuse_foreign_novelty(estimator: IntervalRegressor) -> None:
+    novelty, standardiser = estimator.novelty_, estimator.fitted_.standardiser
+    if novelty is not None and len(novelty.weights) != len(standardiser.x_mean):
+        raise ValueError("novelty's reference rows have other columns than the networks")

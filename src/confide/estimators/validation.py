@@ -1,4 +1,4 @@
-"""What comes in through the public edge: refused before any training, with what to do about it."""
+"""Checks of the data that users pass: refused before any training, with what to do about it."""
 
 import inspect
 import re
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from confide.encoding import (
+    EncodedTable,
     Encoder,
     column_names,
     is_table,
@@ -21,22 +22,20 @@ from confide.encoding import (
     rows_of,
 )
 from confide.errors import LeftOutColumnWarning, RowError, UnseenValueWarning
-from confide.prediction import Prediction
 
 Table: TypeAlias = Float[np.ndarray, "row feature"]
 Rows: TypeAlias = Float64[np.ndarray, " row"]
 
 # scikit-learn's checks say what was needed and what came; this adds what to do.
 _SAME_COLUMNS = "Pass the columns that `fit` saw, all of them and in their order."
+_DAYS = "Pass dates as numbers, for example as days since a fixed date."
 _ADVICE = {
     r"0 sample\(s\)|0 feature\(s\)": "Was the table filtered down to nothing?",
     "could not convert string": (
         "Encode text as numbers first, for example with scikit-learn's OneHotEncoder in a "
         "ColumnTransformer; columns with text: {columns}."
     ),
-    r"float\(\) argument must be": (
-        "Pass numbers: dates, for example, as days since a fixed date."
-    ),
+    r"float\(\) argument must be": _DAYS,
     "y contains NaN": "Drop those rows.",
     "contains NaN": (
         "Drop those rows, or impute them first, for example with scikit-learn's SimpleImputer in "
@@ -53,36 +52,54 @@ _ADVICE = {
 
 
 def checked_training_data(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    estimator: BaseEstimator, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Table, Rows, Rows | None]:
     """Arrays of finite numbers that can be learnt from; rows of weight zero are left out.
 
     The estimator keeps the names of the columns, and for a table how it was encoded.
+
+    Args:
+        estimator: to keep them.
+        X: a table or an array.
+        y: the targets.
+        sample_weight: of each row, or None.
+
+    Returns:
+        The features, the targets and the weights.
     """
+    prepared = X if isinstance(X, EncodedTable) else None
+    X = X if prepared is None else prepared.table
     refuse_unreadable_tables(X)
     _refuse_odd_targets(y)
-    X_checked, y_array = (_checked_table if is_table(X) else _checked_arrays)(estimator, X, y)
+    as_table = is_table(X)
+    if as_table:  # whose columns the encoder checks
+        _check_columns(estimator, X, reset=True)
+        with _advice(X):
+            enough = {"y_numeric": True, "ensure_min_samples": 2, "estimator": estimator}
+            X_checked, (_, y_array) = X, check_X_y(_stand_in(X), y, **enough)
+    else:
+        X_checked, y_array = _checked_array(
+            estimator, X, y, reset=True, y_numeric=True, ensure_min_samples=2
+        )
     y_array = y_array.astype(np.float64)
-    weight = _checked_sample_weight(sample_weight, len(y_array))
+    weight = None if sample_weight is None else _checked_weight(sample_weight, len(y_array))
     if weight is not None and not weight.all():
         kept = weight > 0
-        X_checked = rows_of(X_checked, kept) if is_table(X) else X_checked[kept]
-        y_array, weight = y_array[kept], weight[kept]
-    refuse_targets_that_cannot_be_learnt(y_array)
-    encoder = Encoder.fit(X_checked) if is_table(X) else None
+        X_checked = rows_of(X_checked, kept) if as_table else X_checked[kept]
+        y_array, weight, prepared = y_array[kept], weight[kept], None
+    check_targets(y_array)
+    if prepared is None and as_table:
+        prepared = EncodedTable.for_training(X_checked)
+    encoder = None if prepared is None else prepared.encoder
     estimator.encoder_ = encoder
-    X_array = X_checked if encoder is None else encoder.encode(X_checked)
-    _refuse_columns_too_wide(estimator, X_array)
-    _warn_of_columns_left_out(encoder)
-    _warn_of_odd_categories(encoder)
-    _warn_of_constant_columns(estimator, X_array)
+    X_array = X_checked if prepared is None else prepared.matrix
+    _check_ranges(encoder, X_array)
     return X_array, y_array, weight
 
 
-def refuse_answers_that_are_not_numbers(prediction: Prediction) -> None:
-    """Refuses rows so far from the training data that the networks' numbers overflow."""
-    answers = (prediction.mean, prediction.aleatoric_variance, prediction.epistemic_variance)
-    finite = np.all([np.isfinite(a) for a in answers if a is not None], axis=0)
+def refuse_overflow(*answers: Rows | None) -> None:
+    """Refuses rows so far from the training data that the numbers of a prediction overflow."""
+    finite = np.all([np.isfinite(numbers) for numbers in answers if numbers is not None], axis=0)
     if not finite.all():
         raise RowError(
             "The prediction for row {row} is not a finite number: the row is too far from the "
@@ -93,41 +110,28 @@ def refuse_answers_that_are_not_numbers(prediction: Prediction) -> None:
 
 def checked_X(estimator: BaseEstimator, X: Any) -> Table:
     """Rows that have the columns of the training data, as numbers."""
-    refuse_unreadable_tables(X)
     encoder: Encoder | None = getattr(estimator, "encoder_", None)
+    prepared = X if isinstance(X, EncodedTable) else None
+    X = X if prepared is None else prepared.table
+    refuse_unreadable_tables(X)
     if encoder is None:
         # scikit-learn reads the tables of the others by itself.
         rows = X.to_pandas() if is_table(X) and not hasattr(X, "dtypes") else X
-        return _with_advice(estimator, rows, dtype=(np.float64, np.float32), reset=False)
+        return _checked_array(estimator, rows, reset=False)
     if is_table(X):
         with _advice(X):
             check_array(_stand_in(X), estimator=estimator)
-        _checked_columns(estimator, X, reset=False)
+        _check_columns(estimator, X, reset=False)
     else:
         X = _as_table(estimator, encoder, X)
-    matrix, unseen = encoder.encode_and_report(X)
-    if unseen:
-        _warn(UnseenValueWarning(unseen))
-    return matrix
+    if prepared is None or prepared.encoder is not encoder:
+        prepared = EncodedTable(X, encoder, *encoder.encode_and_report(X))
+    if prepared.unseen:
+        _warn(UnseenValueWarning(prepared.unseen))
+    return prepared.matrix
 
 
-def _checked_arrays(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> tuple[Table, Rows]:
-    return _with_advice(
-        estimator, X, y, dtype=(np.float64, np.float32), y_numeric=True, ensure_min_samples=2
-    )
-
-
-def _checked_table(estimator: BaseEstimator, X: Any, y: ArrayLike) -> tuple[Any, Rows]:
-    """The table as it is, whose columns the encoder checks, and the targets of its rows."""
-    _checked_columns(estimator, X, reset=True)
-    with _advice(X):
-        _, y_array = check_X_y(
-            _stand_in(X), y, y_numeric=True, ensure_min_samples=2, estimator=estimator
-        )
-    return X, y_array
-
-
-def _checked_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
+def _check_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
     """scikit-learn's rules for the names and the number of columns, also for a table of pyarrow."""
     import pandas as pd
 
@@ -152,17 +156,14 @@ def _as_table(estimator: Any, encoder: Encoder, X: ArrayLike) -> Any:
             f"({', '.join(others)}), got {type(X).__name__}. Pass a table of pandas, polars or "
             "pyarrow."
         )
-    array = _with_advice(estimator, X, dtype=(np.float64, np.float32), reset=False)
+    array = _checked_array(estimator, X, reset=False)
     return pd.DataFrame(array, columns=[column.name for column in encoder.columns])
 
 
 def _refuse_odd_targets(y: Any) -> None:
     targets = np.asarray(y)
     if targets.dtype.kind in "mM":
-        raise ValueError(
-            "y must be numbers, but it holds dates or durations. Pass them as numbers, for example "
-            "as days since a fixed date."
-        )
+        raise ValueError(f"y must be numbers, but it holds dates or durations. {_DAYS}")
     if targets.ndim == 2 and targets.shape[1] != 1:
         raise ValueError(
             f"y must be one-dimensional, got shape {targets.shape}. For several targets, wrap the "
@@ -171,11 +172,11 @@ def _refuse_odd_targets(y: Any) -> None:
     if y is not None and (word := _first_word(targets)) is not None:
         raise ValueError(
             f"y must be numbers, got {word!r}. This is regression: pick a column of numbers. "
-            "Encode ordered grades as numbers, and classes call for a classifier."
+            "Encode ordered grades as numbers; for classes use a classifier."
         )
 
 
-def refuse_targets_that_cannot_be_learnt(y: Rows) -> None:
+def check_targets(y: Rows) -> None:
     """Refuses targets that are all alike, or that floats cannot hold."""
     if len(y) < 2:
         raise ValueError(
@@ -196,10 +197,8 @@ def refuse_targets_that_cannot_be_learnt(y: Rows) -> None:
         )
 
 
-def _checked_sample_weight(sample_weight: Any, n_rows: int) -> Rows | None:
+def _checked_weight(sample_weight: Any, n_rows: int) -> Rows:
     """Weights that are finite, not negative and not all zero; one number stands for equal ones."""
-    if sample_weight is None:
-        return None
     given = np.asarray(sample_weight)
     if (word := _first_word(given)) is not None:
         raise ValueError(f"`sample_weight` must be numbers, got {word!r}. Pass one for each row.")
@@ -230,10 +229,19 @@ def _checked_sample_weight(sample_weight: Any, n_rows: int) -> Rows | None:
     return weight
 
 
-def _with_advice(estimator: BaseEstimator, X: Any, *arguments: Any, **keywords: Any) -> Any:
-    _refuse_dates(X)
+def _checked_array(estimator: BaseEstimator, X: Any, *y: Any, reset: bool, **more: Any) -> Any:
+    """Arrays as scikit-learn checks them, and no dates, which NumPy would make nanoseconds."""
+    if hasattr(X, "columns"):
+        kinds = zip(X.columns, X.dtypes, strict=True)
+        dates = [str(c) for c, kind in kinds if re.match("date|time|duration", str(kind).lower())]
+        where = f"these columns hold dates or durations: {', '.join(dates)}"
+    else:
+        dates = [""] * (getattr(X, "dtype", np.dtype(float)).kind in "mM")
+        where = "it holds dates or durations"
+    if dates:
+        raise ValueError(f"X must be numbers, but {where}. {_DAYS}")
     with _advice(X):
-        return validate_data(estimator, X, *arguments, **keywords)
+        return validate_data(estimator, X, *y, dtype=(np.float64, np.float32), reset=reset, **more)
 
 
 @contextmanager
@@ -251,24 +259,6 @@ def _advice(X: Any) -> Iterator[None]:
                 listed = ", ".join(columns or []) or "all"
                 raise kind(f"{error} {advice.format(columns=listed)}") from error
         raise
-
-
-def _refuse_dates(X: Any) -> None:
-    """NumPy would silently turn dates into nanoseconds, or fail without naming them."""
-    if not hasattr(X, "columns"):
-        if getattr(X, "dtype", np.dtype(float)).kind in "mM":
-            raise ValueError(
-                "X must be numbers, but it holds dates or durations. Pass them as numbers, for "
-                "example as days since a fixed date."
-            )
-        return
-    kinds = zip(X.columns, X.dtypes, strict=True)
-    dates = [str(name) for name, kind in kinds if re.match("date|time|duration", str(kind).lower())]
-    if dates:
-        raise ValueError(
-            f"X must be numbers, but these columns hold dates or durations: {', '.join(dates)}. "
-            "Pass them as numbers, for example as days since a fixed date."
-        )
 
 
 def _columns(X: Any) -> list[tuple[str, np.ndarray]]:
@@ -292,59 +282,49 @@ def _first_word(values: np.ndarray) -> str | None:
     return None
 
 
-def _refuse_columns_too_wide(estimator: Any, X: Table) -> None:
+def _check_ranges(encoder: Encoder | None, X: Table) -> None:
+    """Refuses columns too wide for floats; warns of those that are of no use, or hardly any."""
+    positions = tuple(str(i) for i in range(X.shape[1]))
+    names = positions if encoder is None else encoder.feature_names
     with np.errstate(over="ignore"):
-        too_wide = np.flatnonzero(~np.isfinite(np.ptp(X, axis=0)))
-    if len(too_wide):
+        spans = np.ptp(X, axis=0)
+    if not np.isfinite(spans).all():
         raise ValueError(
             f"X must have a range that floats can hold, but this column has not: "
-            f"{feature_names(estimator, X)[too_wide[0]]}. Express it in other units."
+            f"{names[np.argmin(np.isfinite(spans))]}. Express it in other units."
         )
-
-
-def _warn_of_constant_columns(estimator: Any, X: Table) -> None:
-    constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
-    if len(constant):
-        names, encoder = feature_names(estimator, X), getattr(estimator, "encoder_", None)
-        told = frozenset() if encoder is None else encoder.told_if_missing
-        but = dict.fromkeys(told, " (but whether it is missing is used)")
-        listed = ", ".join(names[i] + but.get(names[i], "") for i in constant)
+    if encoder is not None:
+        _warn_of_columns(encoder)
+    if not spans.all():
+        used = frozenset() if encoder is None else encoder.told_if_missing
+        but = dict.fromkeys(used, " (but whether it is missing is used)")
+        listed = ", ".join(names[i] + but.get(names[i], "") for i in np.flatnonzero(spans == 0))
         _warn(
             UserWarning(
-                f"Constant in the training data, and so of no use to the networks: {listed}. "
+                f"Constant in the training data, and so of no use to the model: {listed}. "
                 "Predictions for rows where such a column differs are extrapolations."
             )
         )
 
 
-def _warn_of_columns_left_out(encoder: Encoder | None) -> None:
-    if encoder is not None and encoder.left_out:
+def _warn_of_columns(encoder: Encoder) -> None:
+    """Warns of columns that were left out, and of categories that may be meant otherwise."""
+    if encoder.left_out:
         listed = "; ".join(f"{name} ({reason})" for name, reason in encoder.left_out.items())
         _warn(
             LeftOutColumnWarning(
-                f"Left out of the fit: {listed}. Nothing needs doing; to have such a column used, "
+                f"Left out of the fit: {listed}. You need not do anything; to use such a column, "
                 "turn it into numbers or categories with common values."
             )
         )
-
-
-def _warn_of_odd_categories(encoder: Encoder | None) -> None:
-    if encoder is not None and encoder.hints:
+    if encoder.hints:
         listed = "; ".join(f"{name} ({hint})" for name, hint in encoder.hints.items())
         _warn(
             UserWarning(
-                f"Taken for categories, and perhaps not meant so: {listed}. Numbers and dates say "
-                "more to the networks."
+                f"Read as categories, which may not be what you mean: {listed}. A model learns "
+                "more from numbers and dates."
             )
         )
-
-
-def feature_names(estimator: Any, X: Table) -> tuple[str, ...]:
-    """The names of the numbers that the networks see; positions where there are none."""
-    encoder: Encoder | None = getattr(estimator, "encoder_", None)
-    if encoder is not None:
-        return encoder.feature_names
-    return tuple(str(i) for i in range(X.shape[1]))
 
 
 def _warn(warning: Warning) -> None:

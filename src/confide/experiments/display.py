@@ -1,4 +1,4 @@
-"""How a run goes: a bar with the time left and the figures so far, or plain lines in a log."""
+"""The progress of a run: a bar with the time left, and a line for each cell; or lines alone."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from confide.experiments.store import Saved
 
 
 class Display:
-    """Watches a run and tells of it on a console. Use it as a context manager."""
+    """Shows the progress of a run on a console. Use it as a context manager."""
 
     def __init__(
         self, experiment: Experiment, cells: Sequence[Cell], missing: Sequence[Cell], console: Any
@@ -43,7 +43,7 @@ class Display:
         self._bar.__exit__(kind, error, traceback)
 
     def started(self, cell: Cell) -> None:
-        """Shows what is at work."""
+        """Shows which cell runs."""
         self._update(description=cell.name)
 
     def advanced(self, cell: Cell, share: float) -> None:
@@ -55,7 +55,7 @@ class Display:
         self._update(completed=done)
 
     def finished(self, cell: Cell, saved: Saved) -> None:
-        """A line for the cell: what it says, how long it took, how long the others will."""
+        """Prints a line: the cell's result, how long it took, how long the others will take."""
         self.advanced(cell, 1.0 - self._shares.get(cell.name, 0.0))
         headline = self._experiment.headline(saved)
         with self._lock:

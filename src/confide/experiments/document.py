@@ -13,16 +13,17 @@ INTRODUCTION = """\
 Bootstrapped Deep Ensembles (BDE), deep ensembles (DE), the naive bootstrap (NB), concrete dropout
 (CD) and quality-driven ensembles (QDE), judged on simulated data whose truth is known. *Print* is
 the paper (Sluijterman, Cator and Heskes; arXiv 2202.10903; Neurocomputing 656, 2025, 131500). *As
-published* is a method with the settings of the code that the paper's tables were made with, *as
-described* the method as its inventors describe it, which is confide's default. A number after ± is
+published* is a method with the settings of the code that the paper's tables were made with. *As
+described* is the method as its authors describe it, which is confide's default. A number after ± is
 a Monte-Carlo standard error.
 
-The truth behind real data is never seen, so each data set has a *twin*: a model fitted to it plays
-the truth, and new targets are drawn from it again and again. A *confidence interval* is for the
-true function's value at a row, a *prediction interval* for a new target there. An 80 % interval
-should hold its target in 80 % of the simulations at every row; how often it does is its *coverage*
-(CICF of confidence, PICF of prediction intervals). The *Brier score* is the mean squared distance
-of that coverage from 80 % over the test rows: 0 is perfect, 0.01 means off by about 10 points.
+Nobody knows the true function behind real data. So each data set has a *twin*: a model is fitted to
+it and taken as the truth, and new targets are drawn from it again and again. A *confidence
+interval* is for the true function's value at a row, a *prediction interval* for a new target there.
+An 80 % interval should contain that value in 80 % of the simulations at every row. How often it
+does is its *coverage* (CICF for confidence, PICF for prediction intervals). The *Brier score* is
+the mean squared distance of that coverage from 80 % over the test rows: 0 is perfect, 0.01 means
+off by about 10 points.
 """
 
 
@@ -41,20 +42,18 @@ def runs_in(folder: Path) -> list[RunFolder]:
 
 def document_of(runs: Sequence[RunFolder]) -> Document:
     """The report: a section for each run, in the order of the experiments."""
-    finished_of = _finished(runs)
-    sections, summary, every = [], [INTRODUCTION], list[Saved]()
-    for name, experiment in EXPERIMENTS.items():
-        finished = finished_of.get(name)
-        if finished is None:
-            continue
-        findings = experiment.findings(finished)
+    finished = _finished(runs)
+    if not finished:
+        raise RunFolderError("No cell is finished yet, so there is nothing to report.")
+    sections, summary = [], [INTRODUCTION]
+    for name in sorted(finished, key=list(EXPERIMENTS).index):
+        experiment = EXPERIMENTS[name]
+        findings = experiment.findings(finished[name])
         where = f"*In the paper: {experiment.paper}.*"
         sections.append(Section(experiment.title, [where, findings.words, *findings.parts]))
         summary.append(f"**{experiment.title}**\n\n{findings.words}")
-        every += finished
-    if not sections:
-        raise RunFolderError("No cell is finished yet, so there is nothing to report.")
-    return Document("The paper's experiments", "\n\n".join(summary), sections, _provenance(every))
+    source = _provenance([saved for cells in finished.values() for saved in cells])
+    return Document("The paper's experiments", "\n\n".join(summary), sections, source)
 
 
 def _finished(runs: Sequence[RunFolder]) -> dict[str, list[Saved]]:
@@ -64,19 +63,19 @@ def _finished(runs: Sequence[RunFolder]) -> dict[str, list[Saved]]:
         name = str(run.description.get("experiment"))
         if name not in EXPERIMENTS:
             raise RunFolderError(
-                f"{run.path} holds a run of {name!r}, which is no experiment here."
+                f"{run.path} holds a run of {name!r}, which is not an experiment of this confide."
             )
         if cells := run.all_saved():
             of_runs.setdefault(name, {})[run.path] = cells
-    for name, found in of_runs.items():
-        whole = {path: cells for path, cells in found.items() if not path.name.endswith(QUICK)}
-        of_runs[name] = whole or found
+    for name, paths in of_runs.items():
+        whole = {path: cells for path, cells in paths.items() if not path.name.endswith(QUICK)}
+        of_runs[name] = whole or paths
         if len(of_runs[name]) > 1:
             raise RunFolderError(
                 f"There are two runs of {name!r}: {', '.join(map(str, of_runs[name]))}. A report "
                 "holds one: move one away, or pass --runs with the folder of one."
             )
-    return {name: next(iter(found.values())) for name, found in of_runs.items()}
+    return {name: cells for name, paths in of_runs.items() for cells in paths.values()}
 
 
 def _provenance(finished: Sequence[Saved]) -> dict[str, str]:

@@ -2,15 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
 
+from confide.document import Part
 from confide.experiments.cell import Cell
 from confide.experiments.options import Options
-from confide.experiments.store import Saved
+from confide.experiments.store import RUN_FILE, RunFolder, Saved, tables_by
 
-if TYPE_CHECKING:
-    from confide.document import Part
+# All that a file of the catalogue needs to describe an experiment comes from here.
+__all__ = ["Cell", "Experiment", "Findings", "Options", "Saved", "tables_by"]
 
 
 @dataclass(frozen=True)
@@ -23,19 +25,19 @@ class Findings:
     """
 
     words: str
-    parts: "Sequence[Part]"
+    parts: Sequence[Part]
 
 
 class Experiment(ABC):
-    """One table or figure of the paper, or a few that come of the same simulations.
+    """One table or figure of the paper, or a few that come from the same simulations.
 
     Attributes:
         name: what the command calls it.
         title: a line for people.
-        place: where it comes in the list and in the report; those without one come last.
+        place: its place in the list and in the report; experiments without one come last.
         paper: where it is in the paper.
         whole: the whole experiment.
-        quick: a taste of it that takes a minute.
+        quick: a small version that takes a minute.
     """
 
     name: ClassVar[str]
@@ -51,8 +53,30 @@ class Experiment(ABC):
 
     @abstractmethod
     def headline(self, saved: Saved) -> str:
-        """What a finished cell says, in a few words, while the others run."""
+        """The result of a finished cell in a few words, shown while the others run."""
 
     @abstractmethod
     def findings(self, finished: Sequence[Saved]) -> Findings:
-        """What the finished cells say: in words, tables and figures."""
+        """The results of the finished cells: in words, tables and figures."""
+
+
+def open_run(experiment: Experiment, options: Options, path: Path) -> RunFolder:
+    """The run's folder; one with other settings is refused. Some of its levels may be asked for."""
+    fixed = options.fixed
+    if (path / RUN_FILE).exists():
+        levels = RunFolder(path).description.get("levels", [])
+        if set(fixed["levels"]) <= set(levels):
+            fixed["levels"] = levels
+    return RunFolder.opened(path, experiment.name, fixed)
+
+
+def cells_of(experiment: Experiment, options: Options, folder: RunFolder) -> list[Cell]:
+    """The cells that the options ask for, with the levels that all cells of the folder have."""
+    levels = tuple(folder.description["levels"])
+    cells = experiment.cells(replace(options, levels=levels))
+    asked = set(options.levels)
+    return [
+        cell
+        for cell in cells
+        if not asked or asked.intersection(cell.settings.get("levels", asked))
+    ]

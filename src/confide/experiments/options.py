@@ -1,4 +1,4 @@
-"""What of an experiment is run: sets, methods, levels and simulations, and the seed."""
+"""Which part of an experiment is run: sets, methods, levels, simulations, and the seed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,10 +7,13 @@ from typing import Any
 from confide.checks import checked_level, require_whole
 from confide.errors import nearest
 
+# What all cells of a run share, in the order of its description.
+FIXED = ("simulations", "levels", "rows", "seed")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What of an experiment is run. An empty tuple is something that the experiment has not.
+    """Which part of an experiment is run. An empty tuple: the experiment has no such choice.
 
     Attributes:
         simulations: simulated data sets (or networks, or repetitions: the experiment says).
@@ -31,22 +34,16 @@ class Options:
     @property
     def fixed(self) -> dict[str, Any]:
         """What all cells of a run share; sets and methods may be added to it later."""
-        return {
-            "simulations": self.simulations,
-            "levels": list(self.levels),
-            "rows": list(self.rows),
-            "seed": self.seed,
-        }
+        values = ((name, getattr(self, name)) for name in FIXED)
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values}
 
     def of_run(self, description: Mapping[str, Any]) -> "Options":
         """These options as a run's folder describes them."""
-        return replace(
-            self,
-            simulations=description["simulations"],
-            levels=tuple(description["levels"]),
-            rows=tuple(description["rows"]),
-            seed=description["seed"],
-        )
+        values = ((name, description[name]) for name in FIXED)
+        changes: dict[str, Any] = {
+            name: tuple(v) if isinstance(v, list) else v for name, v in values
+        }
+        return replace(self, **changes)
 
     def shrunk(
         self,
@@ -58,7 +55,19 @@ class Options:
         simulations: int | None = None,
         seed: int | None = None,
     ) -> "Options":
-        """These options with what was asked for, out of the whole experiment."""
+        """These options with what was asked for, out of the whole experiment.
+
+        Args:
+            whole: the whole experiment's options.
+            sets: data sets by name, or None for those of these options; so for the others.
+            methods: methods by their short name.
+            levels: confidence levels.
+            simulations: simulated data sets.
+            seed: same seed, same numbers.
+
+        Returns:
+            The changed options. What the experiment does not have is a `ValueError`.
+        """
         changes: dict[str, Any] = {}
         if sets is not None:
             changes["sets"] = _chosen("sets", sets, whole.sets)
@@ -70,7 +79,7 @@ class Options:
                 raise ValueError("This experiment has no levels to choose from.")
             changes["levels"] = tuple(sorted({_checked_level(level) for level in levels}))
             if not changes["levels"]:
-                raise ValueError("Pass at least one level, as 0.8.")
+                raise ValueError("Pass at least one level, such as 0.8.")
         if simulations is not None:
             require_whole("simulations", simulations, "Pass for example 20.")
             changes["simulations"] = simulations

@@ -16,7 +16,7 @@ from confide.simulate import NOISE_LAWS, TWINS, Truth
 
 # The published split: a fifth of the rows are held out, the same in every simulation.
 TEST_SIZE, SPLIT_SEED = 0.2, 1
-# Of the rows that are taken from a set where it is too long for an experiment.
+# Draws the rows that are used of a set that is too long for an experiment.
 ROWS_SEED = 1
 
 
@@ -45,8 +45,16 @@ def twin_of(
 ) -> Twin:
     """The twin of a benchmark set, split as in the published runs.
 
-    Where so many rows are asked for, they are drawn at random, the same ones each time; the truth
-    is that of the whole set.
+    Args:
+        name: of the set.
+        truth: what is fitted to it, see `confide.simulate.TWINS`.
+        noise: the law of the noise.
+        test_size: share or number of rows that are held out.
+        n_rows: use only so many rows, drawn at random and the same each time; None uses all. The
+            truth is that of the whole set.
+
+    Returns:
+        The inputs of both parts, the real targets and the truth.
     """
     data = load(name).without_constant_columns()
     rows = np.arange(len(data.y))
@@ -81,7 +89,7 @@ def seeds_of(settings: Mapping[str, Any], purpose: str) -> list[int]:
 
 
 def blocks_of(simulations: int, size: int) -> list[tuple[int, int]]:
-    """Consecutive stretches of the simulations, each for one cell.
+    """Consecutive blocks of the simulations, one for each cell.
 
     Example:
         >>> blocks_of(5, 3)

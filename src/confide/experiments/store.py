@@ -1,26 +1,23 @@
 """A run is a folder: one Parquet file a finished cell, whole at every moment.
 
 `run.json` holds what all cells of the run share; `cells/` the results; `locks/` an empty file for
-each cell that some process has worked at. The operating system frees a lock when its process ends,
+each cell that some process has worked on. The operating system frees a lock when its process ends,
 however it ends.
 """
 
-import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from confide.experiments.cell import Cell
+import pandas as pd
+
+from confide.experiments.cell import METADATA, Cell
 from confide.extras import require
 from confide.persistence import write_atomically
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-METADATA = b"confide"
 RUN_FILE = "run.json"
 CELLS, LOCKS = "cells", "locks"
 # How the name of a small run's folder ends.
@@ -46,25 +43,27 @@ class Saved:
     provenance: dict[str, Any]
 
     @property
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """The results."""
-        pa, pq = (require(m, "experiments") for m in ("pyarrow", "pyarrow.parquet"))
-        try:
+        with _parquet(self.path) as pq:
             table = pq.read_table(self.path, partitioning=None, page_checksum_verification=True)
-        except (pa.ArrowException, OSError) as error:
-            raise RunFolderError(_not_finished(self.path, error)) from error
         return table.to_pandas()
 
     @classmethod
     def from_file(cls, path: Path) -> "Saved":
         """The description alone; the table is read when it is asked for."""
-        pa, pq = (require(m, "experiments") for m in ("pyarrow", "pyarrow.parquet"))
-        try:
-            written = pq.read_schema(path).metadata or {}
-            described = json.loads(written[METADATA])
-            return cls(path, described["settings"], described["provenance"])
-        except (pa.ArrowException, KeyError, ValueError) as error:
-            raise RunFolderError(_not_finished(path, error)) from error
+        with _parquet(path) as pq:
+            description = json.loads((pq.read_schema(path).metadata or {})[METADATA])
+            return cls(path, description["settings"], description["provenance"])
+
+
+def tables_by(finished: Sequence[Saved], *names: str) -> dict[tuple[Any, ...], pd.DataFrame]:
+    """The tables of finished cells, those that agree in these settings put together."""
+    together: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
+    for saved in finished:
+        key = tuple(saved.settings[name] for name in names)
+        together.setdefault(key, []).append(saved.frame)
+    return {key: pd.concat(frames, ignore_index=True) for key, frames in together.items()}
 
 
 @dataclass(frozen=True)
@@ -85,9 +84,8 @@ class RunFolder:
             )
         for part in (CELLS, LOCKS):
             (path / part).mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(
-            path / LOCKS / ".run.lock"
-        ):  # of two that open it, one says what it is
+        # Of two processes that open it, only one describes it.
+        with filelock.FileLock(path / LOCKS / ".run.lock"):
             if not (path / RUN_FILE).exists():
                 write_atomically(path / RUN_FILE, (json.dumps(asked, indent=2) + "\n").encode())
         _refuse_differences(path, folder.description, asked)
@@ -97,7 +95,7 @@ class RunFolder:
     def description(self) -> dict[str, Any]:
         """The experiment's name, and what all cells share."""
         try:
-            described = json.loads((self.path / RUN_FILE).read_text())
+            description = json.loads((self.path / RUN_FILE).read_text())
         except FileNotFoundError:
             raise RunFolderError(
                 f"{self.path} is not the folder of a run: it has no {RUN_FILE}."
@@ -106,22 +104,22 @@ class RunFolder:
             raise RunFolderError(
                 f"{self.path / RUN_FILE} cannot be read: {error}. Choose another folder."
             ) from error
-        if not isinstance(described, dict):
+        if not isinstance(description, dict):
             raise RunFolderError(
                 f"{self.path / RUN_FILE} cannot be read: it describes no run. Choose another "
                 "folder."
             )
-        return described
+        return description
 
     def description_of(self, experiment: str) -> dict[str, Any]:
         """The description, if it is of a run of this experiment."""
-        described = self.description
-        if described.get("experiment") != experiment:
+        description = self.description
+        if (name := description.get("experiment")) != experiment:
             raise RunFolderError(
-                f"{self.path} holds a run of {described.get('experiment')!r}, not of "
-                f"{experiment!r}. Choose another folder."
+                f"{self.path} holds a run of {name!r}, not of {experiment!r}. Choose another "
+                "folder."
             )
-        return described
+        return description
 
     def path_of(self, cell: Cell) -> Path:
         """The cell's file."""
@@ -147,19 +145,19 @@ class RunFolder:
 
     def all_saved(self) -> list[Saved]:
         """Every finished cell, in the order of their names; one that is there twice is refused."""
-        found: dict[str, Saved] = {}
+        cells: dict[str, Saved] = {}
         for path in sorted((self.path / CELLS).rglob("*.parquet")):
             saved = Saved.from_file(path)
-            other = found.setdefault(json.dumps(saved.settings, sort_keys=True), saved)
+            other = cells.setdefault(json.dumps(saved.settings, sort_keys=True), saved)
             if other is not saved:
                 raise RunFolderError(
                     f"{path} and {other.path} are the same cell. Delete one of them."
                 )
-        return list(found.values())
+        return list(cells.values())
 
     @contextmanager
     def claimed(self, cell: Cell) -> Iterator[bool]:
-        """Whether this process alone may work at the cell, until the block ends."""
+        """Whether this process alone may work on the cell, until the block ends."""
         filelock = require("filelock", "experiments")
         lock = filelock.FileLock(self.path / LOCKS / f"{cell.name.replace('/', '~')}.lock")
         try:
@@ -173,41 +171,36 @@ class RunFolder:
             lock.release()
 
 
-def as_parquet(
-    frame: "pd.DataFrame", settings: Mapping[str, Any], source: Mapping[str, Any]
-) -> bytes:
-    """The content of a finished cell's file."""
-    pa, pq = (require(m, "experiments") for m in ("pyarrow", "pyarrow.parquet"))
-    described = {"settings": dict(settings), "provenance": dict(source)}
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    table = table.replace_schema_metadata({METADATA: json.dumps(described).encode()})
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd", write_page_checksum=True)
-    return buffer.getvalue()
-
-
-def _not_finished(path: Path, error: Exception) -> str:
-    reason = " ".join(str(error).split()) or type(error).__name__
-    return f"{path} is not a finished cell ({reason}). Delete it, and it is run again."
+@contextmanager
+def _parquet(path: Path) -> Iterator[Any]:
+    """PyArrow's reader; a file that it cannot read is named, with what to do."""
+    pa, pq = (require(module, "experiments") for module in ("pyarrow", "pyarrow.parquet"))
+    try:
+        yield pq
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise RunFolderError(
+            f"{path} is not a finished cell ({reason}). Delete it, and it is run again."
+        ) from error
 
 
 def _foreign_files(path: Path) -> list[Path]:
     """What no run has put there; one killed while it made its folder may have left the rest."""
     return [
-        each
-        for each in path.iterdir()
-        if each.name not in {RUN_FILE, CELLS, LOCKS} and not each.name.startswith(f".{RUN_FILE}.")
+        file
+        for file in path.iterdir()
+        if file.name not in {RUN_FILE, CELLS, LOCKS} and not file.name.startswith(f".{RUN_FILE}.")
     ]
 
 
 def _refuse_differences(path: Path, there: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    differing = [name for name in {**there, **asked} if there.get(name) != asked.get(name)]
-    if differing:
-        list_of = "; ".join(
-            f"{name} is {there.get(name)!r} there, {asked.get(name)!r} was asked for"
-            for name in differing
-        )
+    differences = "; ".join(
+        f"{name} is {there.get(name)!r} there, {asked.get(name)!r} was asked for"
+        for name in {**there, **asked}
+        if there.get(name) != asked.get(name)
+    )
+    if differences:
         raise RunFolderError(
-            f"{path} holds a run with other settings: {list_of}. Ask for the same, or choose "
+            f"{path} holds a run with other settings: {differences}. Ask for the same, or choose "
             "another folder."
         )

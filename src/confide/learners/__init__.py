@@ -14,7 +14,7 @@ from confide.learners.ensemble import (
 )
 from confide.learners.errors import TrainingDivergedError
 from confide.learners.likelihood import Likelihood, Normal, SquaredError
-from confide.learners.loop import MemberState, as_key, opened
+from confide.learners.loop import MemberState, opened
 from confide.learners.named import LEARNERS, named_learner
 from confide.learners.network import Dense, Network, PaperNetwork, Perceptron
 from confide.learners.networks import (
@@ -25,6 +25,7 @@ from confide.learners.networks import (
     networks,
 )
 from confide.learners.protocol import Learner, Plan, require_learner
+from confide.randomness import as_key
 
 __all__ = [
     "LEARNERS",

@@ -1,14 +1,19 @@
 """What ensembles of boosted trees share, whichever library grows the trees."""
 
+import ast
+import re
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, UInt32
 
-from confide.errors import is_number, nearest
+from confide.checks import is_number
+from confide.errors import nearest
 from confide.extras import require
 from confide.learners.blocks import Worker, available_cores, run_in_blocks, slices
 from confide.learners.data import TrainingData
@@ -18,12 +23,12 @@ from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
 from confide.randomness import MemberKeys
 
-# Rounds between two calls of `progress`: a bar that is drawn every round would cost more than it.
+# Rounds between two calls of `progress`: drawing a bar every round would cost more than the round.
 ROUNDS_PER_REPORT = 20
-# No deeper tree comes out of a model file: far above what is grown, far below what a stack bears.
+# The deepest tree of a model file: far above what is grown, far below what a stack can hold.
 DEEPEST = 10_000
 
-# Parameters that are decided elsewhere, in the words of both libraries, with where.
+# Parameters of both libraries that are set elsewhere, with the place.
 _SEED = "Pass `random_state` to the estimator."
 _ROUNDS = "Pass `max_epochs` to the estimator: an epoch is a round."
 _THREADS = "Pass `n_jobs` to the estimator: members train side by side, each in one thread."
@@ -45,21 +50,32 @@ CONTROLLED: Mapping[str, str] = (
     | dict.fromkeys(("base_score", "boost_from_average", "init_score"), _START)
     | dict.fromkeys(("weight", "sample_weight", "scale_pos_weight", "weight_column"), _WEIGHTS)
 )
+_COLUMNS = "A column of categories is several columns for the trees, one for each category."
+
+
+class Stretch(NamedTuple):
+    """What a member is trained on next; a row that is not the member's has weight zero."""
+
+    key: UInt32[np.ndarray, "2"]
+    weight: Float32[np.ndarray, " row"]
+    y: Float32[np.ndarray, " row"]
+    rounds: Iterator[int]
+    """Their numbers, counted from the first round of all."""
 
 
 @dataclass(frozen=True)
 class BoostedTrees(Learner[tuple[Any, ...]]):
     """Ensembles of boosted trees: an epoch is a round, which adds one tree to a member.
 
-    A state holds a model for each member. A model is never changed once it is in a state: training
-    goes on with a copy. All chance comes from the member's key and the number of the round, so that
-    training in stretches grows the same trees as training in one go, to the last bit.
+    A state holds a model for each member, or None for one without trees. Training goes on with a
+    copy of a model and never changes it. All chance comes from the member's key and the number of
+    the round, so training in stretches grows the trees of one go, to the last bit.
 
-    Trees predict a mean alone. Members differ by the rows that they sample, and by the columns
-    where parameters say so.
+    Trees predict a mean alone. Members differ by the rows that they sample, and by the columns if
+    parameters say so.
 
     Attributes:
-        parameters: of the library, in its own words; they override `defaults`.
+        parameters: of the library, by its own names; they override `defaults`.
         n_threads: threads that train members side by side, or None for one per core. Results do
             not depend on it.
     """
@@ -77,7 +93,7 @@ class BoostedTrees(Learner[tuple[Any, ...]]):
     shares: ClassVar[Collection[str]]
 
     def __post_init__(self) -> None:
-        """Refuses parameters that cannot be meant, and a library that is not there."""
+        """Refuses wrong parameters, and a library that is not installed."""
         require(self.library, "boosting")
         for share in self.shares:
             value = self.settings.get(share, 1)
@@ -86,12 +102,12 @@ class BoostedTrees(Learner[tuple[Any, ...]]):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The defaults, and what the user says otherwise, by the libraries' main names."""
+        """The user's parameters and the other defaults, by the library's main names."""
         return {**self.defaults, **_by_main_names(self.library, self.parameters, self.names)}
 
     def init(self, keys: MemberKeys, data: TrainingData) -> tuple[Any, ...]:
         """Members without trees, which predict zero."""
-        del data
+        _check_constraints(self.settings, data.X.shape[1])
         return (None,) * len(keys)
 
     def train(
@@ -108,19 +124,15 @@ class BoostedTrees(Learner[tuple[Any, ...]]):
         if plan.epochs == 0:
             return state
 
+        def stretch(i: int, worker: Worker) -> Stretch:
+            y = np.asarray(targets[i, : data.n_rows], np.float32)
+            return Stretch(keys[i], _weight_of(data, i), y, _rounds(plan, worker, progress))
+
         def train_block(worker: Worker, members: slice) -> list[Any]:
-            table = self._table(data)  # binned once for all members of the block
-            return [
-                self._boosted(
-                    table,
-                    state[i],
-                    keys[i],
-                    _weight_of(data, i),
-                    np.asarray(targets[i, : data.n_rows], np.float32),
-                    _rounds(plan, worker, progress),
-                )
-                for i in range(len(keys))[members]
-            ]
+            numbers = range(len(keys))[members]
+            with _plain_errors(self.library, self.parameters):
+                table = self._table(data.inputs)  # binned once for all members of the block
+                return [self._boosted(table, state[i], stretch(i, worker)) for i in numbers]
 
         return tuple(self._over_members(train_block, len(keys)))
 
@@ -141,7 +153,7 @@ class BoostedTrees(Learner[tuple[Any, ...]]):
 
         outputs = np.stack(self._over_members(predict_block, len(state)))
         if not np.isfinite(outputs).all():
-            raise ValueError("A boosted tree predicts what is not a finite number.")
+            raise ValueError("A boosted tree predicts numbers that are not finite.")
         return outputs[..., None]
 
     def take(self, state: tuple[Any, ...], members: Int[np.ndarray, " taken"]) -> tuple[Any, ...]:
@@ -149,46 +161,40 @@ class BoostedTrees(Learner[tuple[Any, ...]]):
         return tuple(state[i] for i in members)
 
     def to_arrays(self, state: tuple[Any, ...]) -> Arrays:
-        """Each member's model in the library's own text format, of which nothing can run."""
-        texts = (self._text(model).encode("ascii") for model in state)
+        """Each member's model in the library's own text format, which cannot run anything."""
+        contents = (((), 0) if model is None else self._content(model) for model in state)
+        texts = (self._text(*content).encode("ascii") for content in contents)
         return {str(i): np.frombuffer(text, np.uint8) for i, text in enumerate(texts)}
 
     def from_arrays(self, arrays: Arrays, n_members: int, n_features: int) -> tuple[Any, ...]:
-        """Members from a model file; the library never sees a text that is not a checked one."""
+        """Members from a model file."""
         if len(arrays) != n_members:
             raise ValueError(f"there are {len(arrays)} models for {n_members} members")
-        return tuple(self._model(_ascii(arrays, str(i)), n_features) for i in range(n_members))
+        texts = (_ascii(arrays, str(i)) for i in range(n_members))
+        return tuple(self._checked_model(text, n_features) for text in texts)
+
+    def _checked_model(self, text: str, n_features: int) -> Any:
+        """The model of a text that a stranger may have written."""
+        trees = self._checked_trees(text, n_features)
+        # The library never sees a text that we would not have written, to the letter.
+        if text != self._text(trees, n_features if trees else 0):
+            raise ValueError("a model holds more than trees, or other trees than it says")
+        return self._model(trees, n_features) if trees else None
 
     def _over_members(self, work: Any, n_members: int) -> list[Any]:
         """The results for all members, in their order; each thread has its share of them."""
         n_workers = min(n_members, self.n_threads or available_cores())
         blocks = list(slices(n_members, -(-n_members // max(n_workers, 1))))
-        return [each for block in run_in_blocks(work, blocks, self.n_threads) for each in block]
+        results = run_in_blocks(work, blocks, self.n_threads)
+        return [of_member for of_block in results for of_member in of_block]
 
     @abstractmethod
-    def _table(self, data: TrainingData) -> Any:
+    def _table(self, X: Float32[np.ndarray, "row feature"]) -> Any:
         """The rows as the library wants them; used by one thread."""
 
     @abstractmethod
-    def _boosted(
-        self,
-        table: Any,
-        model: Any,
-        key: UInt32[np.ndarray, "2"],
-        weight: Float32[np.ndarray, " row"],
-        y: Float32[np.ndarray, " row"],
-        rounds: Iterable[int],
-    ) -> Any:
-        """A new model: the old one with one more tree for each round.
-
-        Args:
-            table: the rows, of which this member's are those with a weight.
-            model: the member so far; None without trees.
-            key: of the member.
-            weight: of the rows.
-            y: the member's targets.
-            rounds: their numbers, counted from the first round of all.
-        """
+    def _boosted(self, table: Any, model: Any, stretch: Stretch) -> Any:
+        """A new model: the old one, or None, with one more tree for each round."""
 
     @abstractmethod
     def _predicted(
@@ -197,12 +203,20 @@ class BoostedTrees(Learner[tuple[Any, ...]]):
         """A model's mean for each row."""
 
     @abstractmethod
-    def _text(self, model: Any) -> str:
-        """The model in the library's own format, with what predicting needs and nothing more."""
+    def _content(self, model: Any) -> tuple[Sequence[Any], int]:
+        """A model's trees, as far as predictions need them, and its number of features."""
 
     @abstractmethod
-    def _model(self, text: str, n_features: int) -> Any:
-        """The model of a text that a stranger may have written."""
+    def _text(self, trees: Sequence[Any], n_features: int) -> str:
+        """A model in the library's own format; what predictions do not need is left out."""
+
+    @abstractmethod
+    def _checked_trees(self, text: str, n_features: int) -> Sequence[Any]:
+        """The trees in a text that a stranger may have written, each of them checked."""
+
+    @abstractmethod
+    def _model(self, trees: Sequence[Any], n_features: int) -> Any:
+        """A model that can be asked."""
 
 
 def check_children(
@@ -228,12 +242,22 @@ def check_children(
         raise ValueError(f"a tree is deeper than {DEEPEST}")
 
 
+def check_splits(
+    feature: Int[np.ndarray, " split"], n_features: int, numbers: Float[np.ndarray, " number"]
+) -> None:
+    """Refuses a tree that looks at other features, or holds numbers that are not finite."""
+    if not np.all((feature >= 0) & (feature < n_features)):
+        raise ValueError("a tree splits a feature that the model does not have")
+    if not np.isfinite(numbers).all():
+        raise ValueError("the splits or leaves of a tree are not finite")
+
+
 def _by_main_names(
     library: str, parameters: Mapping[str, Any], names: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Any]:
     """The user's parameters, each by its main name."""
     main = {alias: name for name, aliases in names.items() for alias in (name, *aliases)}
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in parameters.items():
         if name in CONTROLLED:
             raise ValueError(
@@ -244,13 +268,63 @@ def _by_main_names(
                 f"`learner_parameters` must be parameters of {library}'s trees: "
                 f"{', '.join(names)}; got {name!r}. {nearest(name, main)}".rstrip()
             )
-        if main[name] in found:
+        if main[name] in settings:
             raise ValueError(
                 f"`learner_parameters` sets {main[name]!r} of {library} twice, by two of its "
                 "names. Leave one out."
             )
-        found[main[name]] = value
-    return found
+        is_constraint = main[name] in {"monotone_constraints", "interaction_constraints"}
+        settings[main[name]] = _as_lists(value) if is_constraint else value
+    return settings
+
+
+def _as_lists(constraint: Any) -> Any:
+    """A constraint in lists, however it was written: LightGBM misreads tuples in tuples."""
+    if isinstance(constraint, str):
+        try:
+            return _as_lists(ast.literal_eval(constraint))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return constraint  # refused before training
+    if isinstance(constraint, np.ndarray):
+        return constraint.tolist()
+    if isinstance(constraint, (list, tuple)):
+        return [_as_lists(part) for part in constraint]
+    return constraint
+
+
+def _check_constraints(settings: Mapping[str, Any], n_features: int) -> None:
+    """Refuses constraints that could fall on other columns than the user means."""
+    columns = f"the {n_features} columns that the trees see"
+    signs = settings.get("monotone_constraints", [0] * n_features)
+    if np.shape(signs) != (n_features,) or set(signs) - {-1, 0, 1}:
+        raise ValueError(
+            f"`monotone_constraints` must have -1, 0 or 1 for each of {columns}, got {signs!r}. "
+            f"{_COLUMNS}"
+        )
+    groups = settings.get("interaction_constraints", [[*range(n_features)]])
+    are_lists = isinstance(groups, list) and all(isinstance(group, list) for group in groups)
+    if not are_lists or {*chain(*groups)} != {*range(n_features)}:
+        raise ValueError(
+            f"`interaction_constraints` must be groups of numbers from 0, with each of {columns} "
+            f"in a group, got {groups!r}. A column that interacts with no other is a group of its "
+            f"own. {_COLUMNS}"
+        )
+
+
+@contextmanager
+def _plain_errors(library: str, parameters: Mapping[str, Any]) -> Iterator[None]:
+    """Errors of a library without the places in its code, and with what the user passed."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith(library):
+            raise
+        first = str(error).splitlines()[0]
+        reason = re.sub(r"^\[[\d:]+\] \S+ | at \S+, line \d+ \.$", "", first)
+        raise ValueError(
+            f"{library} refused to train with learner_parameters={dict(parameters)!r}. It says: "
+            f"{reason}"
+        ) from error
 
 
 def _weight_of(data: TrainingData, member: int) -> Float32[np.ndarray, " row"]:
@@ -263,7 +337,7 @@ def _weight_of(data: TrainingData, member: int) -> Float32[np.ndarray, " row"]:
 
 
 def _rounds(plan: Plan, worker: Worker, progress: Progress | None) -> Iterator[int]:
-    """The numbers of the rounds to come; on the way, progress is told and stops are obeyed."""
+    """The numbers of the rounds to come; in between, it reports progress and looks for a stop."""
     end, reported = plan.done + plan.epochs, plan.done
     for number in range(plan.done, end):
         worker.check_stop()

@@ -14,20 +14,18 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
 from confide.learners.likelihood import Likelihood
-from confide.learners.loop import MemberState, as_key, opened
-from confide.learners.network import Network
-from confide.randomness import MemberKeys
+from confide.learners.loop import MemberState, opened
+from confide.learners.network import Dense, Network
+from confide.randomness import MemberKeys, as_key
 
-# The inventors' settings: how hard the relaxed masks are, and where every rate starts.
+# The authors' settings: how hard the relaxed masks are, and where every rate starts.
 TEMPERATURE, INITIAL_RATE = 0.1, 0.1
 TINY = 1e-7
 
 
-class DroppedDense(eqx.Module):
+class DroppedDense(Dense):
     """An affine map whose inputs are dropped at a rate that is learned."""
 
-    weight: Float[Array, "out in"]
-    bias: Float[Array, " out"]
     rate_logit: Float[Array, ""]
 
     @classmethod
@@ -48,10 +46,6 @@ class DroppedDense(eqx.Module):
         logit = self.rate_logit + jnp.log(uniform) - jnp.log1p(-uniform)
         return (1 - jax.nn.sigmoid(logit / TEMPERATURE)) / (1 - self.rate)
 
-    def __call__(self, X: Float[Array, "in row"]) -> Float[Array, "out row"]:
-        """Weights times X plus bias, nothing dropped."""
-        return self.weight @ X + self.bias[:, None]
-
 
 class DroppedPerceptron(eqx.Module):
     """A ReLU network with a head for the mean and one for the log variance."""
@@ -64,6 +58,14 @@ class DroppedPerceptron(eqx.Module):
     def layers(self) -> tuple[DroppedDense, ...]:
         """All that drop."""
         return (*self.hidden, self.mean, self.log_variance)
+
+    def masks(self, key: PRNGKeyArray, *n_rows: int) -> list[Float[Array, "in *row"]]:
+        """For the inputs of each layer, one mask for all rows or one for each."""
+        keys = jax.random.split(key, len(self.layers))
+        return [
+            layer.mask(k, (layer.weight.shape[1], *n_rows))
+            for layer, k in zip(self.layers, keys, strict=True)
+        ]
 
     def __call__(
         self, X: Float[Array, "feature row"], masks: Sequence[Float[Array, "..."]] | None = None
@@ -79,7 +81,7 @@ class DroppedPerceptron(eqx.Module):
 
 
 class DropoutNetwork(Network):
-    r"""A perceptron with dropout, and the inventors' regulariser.
+    r"""A perceptron with dropout, and the authors' regulariser.
 
     For each layer with kernel W, K inputs and rate p, with N training rows and prior length scale
     l: $\frac{l^2}{N} \frac{\lVert W\rVert^2}{1-p} - \frac2N K\, H(p)$, where H is the entropy of a
@@ -107,13 +109,7 @@ class DropoutNetwork(Network):
         """Mean and log variance; in training every row has masks of its own."""
         if key is None:
             return module(X)
-        keys = jax.random.split(key, len(module.layers))
-        shapes = [(layer.weight.shape[1], X.shape[1]) for layer in module.layers]
-        masks = [
-            layer.mask(k, shape)
-            for layer, k, shape in zip(module.layers, keys, shapes, strict=True)
-        ]
-        return module(X, masks)
+        return module(X, module.masks(key, X.shape[1]))
 
     def penalty(self, module: DroppedPerceptron, n_rows: Int[Array, ""]) -> Float[Array, ""]:
         """The regulariser of all layers."""
@@ -136,8 +132,8 @@ class DropoutLikelihood(Likelihood):
     def loss(self, raw: Any, y: Any, weight: Any, xp: ModuleType = jnp) -> Any:
         """Weighted mean over the batch."""
         mean, log_variance = raw
-        each = xp.exp(-log_variance) * (y - mean) ** 2 + log_variance
-        return xp.sum(weight * each) / xp.sum(weight > 0)
+        losses = xp.exp(-log_variance) * (y - mean) ** 2 + log_variance
+        return xp.sum(weight * losses) / xp.sum(weight > 0)
 
     def outputs(self, raw: Any, xp: ModuleType = jnp) -> tuple[Any, ...]:
         """Mean and variance."""
@@ -156,6 +152,9 @@ def thinned(learner: Any, state: MemberState, keys: MemberKeys, n_features: int)
         state: of which the first member is thinned.
         keys: of the networks to make.
         n_features: the number of features.
+
+    Returns:
+        As many members as there are keys.
     """
     passes = _thinned(learner.network, n_features, state.parameters[0], keys)
     return learner.state_from(np.asarray(passes), n_features)
@@ -169,14 +168,10 @@ def _thinned(
     keys: UInt32[Array, "pass 2"],
 ) -> Float[Array, "pass parameter"]:
     of = opened(network, n_features)
-    module = of.module(parameters, of.fixed)
+    module = of.module(parameters)
 
     def one(key: UInt32[Array, "2"]) -> Float[Array, " parameter"]:
-        layer_keys = jax.random.split(as_key(key), len(module.layers))
-        masks = [
-            layer.mask(k, (layer.weight.shape[1],))
-            for layer, k in zip(module.layers, layer_keys, strict=True)
-        ]
+        masks = module.masks(as_key(key))
         weights = [layer.weight * mask for layer, mask in zip(module.layers, masks, strict=True)]
         thinned = eqx.tree_at(lambda net: [layer.weight for layer in net.layers], module, weights)
         return ravel_pytree(thinned)[0]

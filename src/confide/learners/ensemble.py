@@ -8,8 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Float32, Int, PyTree, UInt32
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, Float32, Int, UInt32
 
+from confide.checks import require_positive, require_whole
 from confide.learners.blocks import Worker, padded_block, run_in_blocks, slices
 from confide.learners.data import TrainingData, padded
 from confide.learners.errors import TrainingDivergedError
@@ -18,26 +20,35 @@ from confide.learners.loop import (
     MemberRows,
     MemberState,
     Optimiser,
+    Training,
     fresh_state,
-    init_member,
     opened,
     train_member,
 )
-from confide.learners.network import Network
+from confide.learners.network import Network, partitioned
 from confide.learners.protocol import Learner, Plan
 from confide.learners.shuffle import grid
 from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
-from confide.randomness import MemberKeys
+from confide.randomness import MemberKeys, as_key
 
+# The paper's (Section 4.2).
+LEARNING_RATE = 1e-3
 # The most members in one `vmap`: the largest block tried, and the fastest (benchmarks/README.md).
 MOST_MEMBERS_PER_BLOCK = 8
 # Rows in one call of the networks, fixed so that a row's numbers do not depend on its neighbours.
 ROWS_PER_BLOCK = 1024
-# Steps in one call of the compiled loop, about a quarter of a second: how long Ctrl-C may take.
-STEPS_PER_CALL = 6000
 # One thread of ours per core runs one block; XLA's own threads would only get in its way.
 COMPILER_OPTIONS = {"xla_cpu_multi_thread_eigen": False}
+
+
+def refuse_learning_rate_beside(optimiser: Any, learning_rate: Any) -> None:
+    """An optimiser of the user's own has its learning rate."""
+    if optimiser is not None and learning_rate != LEARNING_RATE:
+        raise ValueError(
+            "`learning_rate` is for the built-in Adam, and `optimiser` was passed too. Give the "
+            "optimiser its learning rate, and leave `learning_rate` alone."
+        )
 
 
 def balanced_block(n_members: int) -> int:
@@ -52,10 +63,8 @@ def balanced_block(n_members: int) -> int:
     return min(MOST_MEMBERS_PER_BLOCK, -(-n_members // 2))
 
 
-@functools.cache
-def adam() -> optax.GradientTransformation:
-    """Adam's direction with the published settings; the loop applies the learning rate."""
-    return optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-7)
+# Adam's direction with the published settings; the loop applies the learning rate.
+ADAM = optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-7)
 
 
 @dataclass(frozen=True)
@@ -69,19 +78,36 @@ class NetworkEnsemble(Learner[MemberState]):
         batch_size: rows in a step.
         n_threads: threads that train blocks side by side, or None for one per core. Results do not
             depend on it.
-        optimiser: any optax transformation, with a learning rate of its own, or None for Adam.
+        optimiser: an optax transformation, with a learning rate of its own, or None for Adam.
         members_per_block: members in one `vmap`. XLA rounds differently for different shapes and
             training amplifies it, so short blocks are padded: a member's numbers then do not
             depend on who trains beside it.
+        steps_per_call: steps in one call of the compiled loop, about a quarter of a second: how
+            long Ctrl-C may take.
+        stretch: rows whose order is held at once, so that a long table costs no memory for it.
     """
 
     network: Network
     likelihood: Likelihood
-    learning_rate: float | optax.Schedule = 1e-3
+    learning_rate: float | optax.Schedule = LEARNING_RATE
     batch_size: int = 32
     n_threads: int | None = None
     optimiser: optax.GradientTransformation | None = None
     members_per_block: int = MOST_MEMBERS_PER_BLOCK
+    steps_per_call: int = 6000
+    stretch: int = 16_384
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be meant."""
+        require_whole("batch_size", self.batch_size, "It is the number of rows in a step.")
+        if not callable(self.learning_rate):
+            require_positive("learning_rate", self.learning_rate, "Pass for example 1e-3.")
+        if not isinstance(self.optimiser, optax.GradientTransformation | None):
+            raise TypeError(
+                f"`optimiser` must be an optax transformation, such as optax.adamw(1e-3), got "
+                f"{self.optimiser!r}."
+            )
+        refuse_learning_rate_beside(self.optimiser, self.learning_rate)
 
     def init(self, keys: MemberKeys, data: TrainingData) -> MemberState:
         """Untrained members, each from its own key."""
@@ -104,28 +130,35 @@ class NetworkEnsemble(Learner[MemberState]):
     ) -> MemberState:
         """All members trained on; raises `TrainingDivergedError` when a loss is not finite."""
         n_batches = self.steps_per_epoch(data.n_rows)
-        epochs_per_call = max(1, STEPS_PER_CALL // n_batches)
-        batch_size = min(self.batch_size, data.X.shape[0])
+        epochs_per_call = max(1, self.steps_per_call // n_batches)
+        # The loop takes steps off; optax's own transformations are to be added.
+        rate = self.learning_rate if self.optimiser is None else -1.0
+        training = Training(
+            self.network,
+            self.likelihood,
+            jax.tree_util.Partial(rate) if callable(rate) else np.float32(rate),
+            self._optimiser,
+            batch_size=min(self.batch_size, len(data.X)),
+            stretch=self.stretch,
+        )
 
         def train_block(worker: Worker, members: slice) -> MemberState:
-            keys_here, block = worker.put(
-                padded_block((keys, state), members, self.members_per_block)
+            keys_here, block, y, seen = padded_block(
+                (keys, state, targets, data.member_rows), members, self.members_per_block
             )
-            rows = worker.put(self._rows(data, targets, members))
+            rows = MemberRows(
+                X=data.X,
+                y=padded(np.asarray(y, np.float32), axis=1, to=len(data.X)),
+                weight=data.weight,
+                seen=seen,
+                n_rows=np.int32(data.n_rows),
+                sides=grid(data.n_rows),
+            )
+            keys_here, block, rows = worker.put((keys_here, block, rows))
             for done in range(0, plan.epochs, epochs_per_call):
                 n_epochs = min(epochs_per_call, plan.epochs - done)
                 block = jax.block_until_ready(
-                    _train_block(
-                        self.network,
-                        self.likelihood,
-                        self._optimiser,
-                        batch_size,
-                        self._rate,
-                        keys_here,
-                        block,
-                        rows,
-                        np.int32(n_epochs),
-                    )
+                    _train_block(training, keys_here, block, rows, np.int32(n_epochs))
                 )
                 _refuse_divergence(block, members, n_batches)
                 worker.check_stop()
@@ -171,19 +204,18 @@ class NetworkEnsemble(Learner[MemberState]):
 
     def to_arrays(self, state: MemberState) -> Arrays:
         """The weights, and what else the networks hold: all that predicting needs."""
-        fixed = jax.tree.leaves(state.fixed)
-        return {"weights": state.parameters} | {f"fixed.{i}": leaf for i, leaf in enumerate(fixed)}
+        fixed = {f"fixed.{i}": array for i, array in enumerate(state.fixed)}
+        return jax.tree.map(np.asarray, {"weights": state.parameters, **fixed})
 
     def from_arrays(self, arrays: Arrays, n_members: int, n_features: int) -> MemberState:
         """Members with saved weights, and an optimiser that has not taken a step."""
         of = opened(self.network, n_features)
-        shapes, tree = jax.tree.flatten(of.fixed)
-        leaves = [
-            checked_array(arrays, f"fixed.{i}", (n_members, *leaf.shape), leaf.dtype.type)
-            for i, leaf in enumerate(shapes)
-        ]
+        fixed = (
+            checked_array(arrays, f"fixed.{i}", (n_members, *array.shape), array.dtype.type)
+            for i, array in enumerate(jax.tree.leaves(of.fixed))
+        )
         parameters = checked_array(arrays, "weights", (n_members, of.n_parameters), np.float32)
-        return self.state_from(parameters, n_features, jax.tree.unflatten(tree, leaves))
+        return self.state_from(parameters, n_features, tuple(fixed))
 
     def with_fresh_optimiser(self, state: MemberState, data: TrainingData) -> MemberState:
         """The same weights with an optimiser that has not taken a step."""
@@ -202,31 +234,16 @@ class NetworkEnsemble(Learner[MemberState]):
         self,
         parameters: Float[Array | np.ndarray, "member parameter"],
         n_features: int,
-        fixed: PyTree = None,
+        fixed: tuple[Array | np.ndarray, ...] = (),
     ) -> MemberState:
         """Members with the given weights that have not been trained on."""
         of = opened(self.network, n_features)
-        fixed = of.fixed if fixed is None else fixed
-
-        def fresh(parameters: Any, fixed: PyTree) -> MemberState:
-            return fresh_state(of, self._optimiser, parameters, fixed)
-
-        return jax.tree.map(np.asarray, jax.vmap(fresh)(parameters, fixed))
+        fresh = jax.vmap(functools.partial(fresh_state, of, self._optimiser))
+        return jax.tree.map(np.asarray, fresh(jax.numpy.asarray(parameters), fixed))
 
     @property
     def _optimiser(self) -> Optimiser:
-        if self.optimiser is None:
-            return Optimiser(adam())
-        return Optimiser(self.optimiser, sees_module=True)
-
-    @property
-    def _rate(self) -> Any:
-        """What the loop multiplies an optimiser's direction with, and then takes off."""
-        if self.optimiser is not None:
-            return np.float32(-1)  # optax's own transformations are added as they are
-        if callable(self.learning_rate):
-            return jax.tree_util.Partial(self.learning_rate)
-        return np.float32(self.learning_rate)
+        return Optimiser(self.optimiser or ADAM, sees_module=self.optimiser is not None)
 
     def _over_members(
         self, work: Callable[[Worker, slice], MemberState], n_members: int
@@ -238,56 +255,35 @@ class NetworkEnsemble(Learner[MemberState]):
             *states,
         )
 
-    def _rows(
-        self, data: TrainingData, targets: Float[np.ndarray, "member row"], members: slice
-    ) -> MemberRows:
-        def block(array: np.ndarray | Array) -> np.ndarray | Array:
-            return padded_block(array, members, self.members_per_block)
-
-        return MemberRows(
-            X=data.X,
-            y=padded(np.asarray(block(targets), np.float32), axis=1, to=len(data.X)),
-            weight=data.weight,
-            seen=None if data.member_rows is None else block(data.member_rows),
-            n_rows=np.int32(data.n_rows),
-            sides=grid(data.n_rows),
-        )
-
 
 @functools.partial(
     jax.jit, static_argnames=("optimiser", "n_features"), compiler_options=COMPILER_OPTIONS
 )
 def _init_block(
-    network: Network,
-    optimiser: Optimiser,
-    n_features: int,
-    keys: UInt32[Array, "member 2"],
+    network: Network, optimiser: Optimiser, n_features: int, keys: UInt32[Array, "member 2"]
 ) -> MemberState:
-    return jax.vmap(lambda key: init_member(network, optimiser, key, n_features))(keys)
+    of = opened(network, n_features)
+
+    def init(key: UInt32[Array, "2"]) -> MemberState:
+        weights, fixed, _ = partitioned(network.init(as_key(key), n_features))
+        vector = ravel_pytree(weights)[0]
+        return fresh_state(of, optimiser, vector, tuple(jax.tree.leaves(fixed)))
+
+    return jax.vmap(init)(keys)
 
 
-@functools.partial(
-    jax.jit, static_argnames=("optimiser", "batch_size"), compiler_options=COMPILER_OPTIONS
-)
+@functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
 def _train_block(
-    network: Network,
-    likelihood: Likelihood,
-    optimiser: Optimiser,
-    batch_size: int,
-    learning_rate: Any,
+    training: Training,
     keys: UInt32[Array, "member 2"],
     state: MemberState,
     rows: MemberRows,
     epochs: Int[Array, ""],
 ) -> MemberState:
-    def train(key: UInt32[Array, "2"], state: MemberState, rows: MemberRows) -> MemberState:
-        return train_member(
-            network, likelihood, optimiser, learning_rate, batch_size, key, state, rows, epochs
-        )
-
     seen_axis = None if rows.seen is None else 0
     per_member = MemberRows(X=None, y=0, weight=None, seen=seen_axis, n_rows=None, sides=None)
-    return jax.vmap(train, in_axes=(0, 0, per_member))(keys, state, rows)
+    train = functools.partial(train_member, training)
+    return jax.vmap(train, in_axes=(0, 0, per_member, None))(keys, state, rows, epochs)
 
 
 @functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
@@ -295,12 +291,14 @@ def _predict_block(
     network: Network,
     likelihood: Likelihood,
     parameters: Float[Array, "member parameter"],
-    fixed: PyTree,
+    fixed: tuple[Array, ...],
     X: Float[Array, "row feature"],
 ) -> tuple[Float[Array, "member row"], ...]:
     of = opened(network, X.shape[1])
 
-    def predict(parameters: Float[Array, " parameter"], fixed: PyTree) -> tuple[Array, ...]:
+    def predict(
+        parameters: Float[Array, " parameter"], fixed: tuple[Array, ...]
+    ) -> tuple[Array, ...]:
         return likelihood.outputs(network.raw(of.module(parameters, fixed), X.T, None))
 
     return jax.vmap(predict)(parameters, fixed)

@@ -2,15 +2,14 @@
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Float32, UInt32
 
 from confide.extras import require
-from confide.learners.boosting import BoostedTrees, check_children
-from confide.learners.data import TrainingData
+from confide.learners.boosting import BoostedTrees, Stretch, check_children, check_splits
 from confide.randomness import generator_from
 
 # The same whatever the user says.
@@ -96,56 +95,71 @@ class LightGBM(BoostedTrees):
         *("bagging_fraction", "feature_fraction", "feature_fraction_bynode"),
     )
 
-    def _table(self, data: TrainingData) -> Any:
+    def _table(self, X: Float32[np.ndarray, "row feature"]) -> Any:
         lightgbm = require(self.library, "boosting")
         settings = {**self.settings, **_FIXED}
-        table = lightgbm.Dataset(data.inputs, params=settings, free_raw_data=False).construct()
+        share = settings["bagging_fraction"]
+        if _nudged(share, 2) * len(X) < 1:
+            raise ValueError(
+                f"LightGBM must train on at least one row in a round, and `bagging_fraction` "
+                f"{share} of {len(X)} rows is none. Pass more rows, or a larger share in "
+                "`learner_parameters`."
+            )
+        table = lightgbm.Dataset(X, params=settings, free_raw_data=False).construct()
         # LightGBM refuses a table in which nothing can be split; such members have no trees.
-        can_be_split = any(table.feature_num_bin(i) > 1 for i in range(data.inputs.shape[1]))
+        can_be_split = any(table.feature_num_bin(i) > 1 for i in range(X.shape[1]))
         return table if can_be_split else None
 
-    def _boosted(
-        self,
-        table: Any,
-        model: Any,
-        key: UInt32[np.ndarray, "2"],
-        weight: Float32[np.ndarray, " row"],
-        y: Float32[np.ndarray, " row"],
-        rounds: Iterable[int],
-    ) -> Any:
+    def _boosted(self, table: Any, model: Any, stretch: Stretch) -> Any:
         if table is None:
-            deque(rounds, maxlen=0)  # they count as done
+            deque(stretch.rounds, maxlen=0)  # they count as done
             return model
         lightgbm = require(self.library, "boosting")
         settings = {**self.settings, **_FIXED}
-        table.set_label(y).set_weight(weight)
+        table.set_label(stretch.y).set_weight(stretch.weight)
         # Also where it is zero: LightGBM would else begin with the mean if nothing can be split.
-        start = np.zeros(len(y)) if model is None else self._predicted(model, table.data)
+        start = np.zeros(len(stretch.y)) if model is None else self._predicted(model, table.data)
         table.set_init_score(start)
         share = settings.pop("bagging_fraction")
         booster = lightgbm.Booster({**settings, "bagging_fraction": _nudged(share, 2)}, table)
-        for number in rounds:
-            booster.reset_parameter(_chance(key, number, share))
+        for number in stretch.rounds:
+            booster.reset_parameter(_chance(stretch.key, number, share))
             booster.update()
-        trees = _grown(booster.model_to_string())
-        return self._made((() if model is None else model.trees) + trees, table.num_feature())
-
-    def _made(self, trees: tuple[str, ...], n_features: int) -> Model | None:
-        if not trees:
-            return None
-        lightgbm = require(self.library, "boosting")
-        return Model(trees, lightgbm.Booster(model_str=_text(trees, n_features)))
+        trees = (() if model is None else model.trees) + _grown(booster.model_to_string())
+        return self._model(trees, table.num_feature()) if trees else None
 
     def _predicted(
         self, model: Any, X: Float32[np.ndarray, "row feature"]
     ) -> Float[np.ndarray, " row"]:
         return model.booster.predict(X, num_threads=1)
 
-    def _text(self, model: Any) -> str:
-        return _text((), 0) if model is None else _text(model.trees, model.booster.num_feature())
+    def _content(self, model: Any) -> tuple[Sequence[Any], int]:
+        return model.trees, model.booster.num_feature()
 
-    def _model(self, text: str, n_features: int) -> Any:
-        return self._made(_checked_trees(text, n_features), n_features)
+    def _text(self, trees: Sequence[Any], n_features: int) -> str:
+        blocks = [f"Tree={i}\n{tree}" for i, tree in enumerate(trees)]
+        head = {
+            "version": "v4",
+            "num_class": 1,
+            "num_tree_per_iteration": 1,
+            "label_index": 0,
+            "max_feature_idx": n_features - 1,
+            "objective": "regression",
+            "feature_names": " ".join(f"Column_{i}" for i in range(n_features)),
+            "feature_infos": " ".join(["none"] * n_features),
+            "tree_sizes": " ".join(str(len(block)) for block in blocks),
+        }
+        lines = "".join(f"{name}={value}\n" for name, value in head.items())
+        return f"tree\n{lines}\n{''.join(blocks)}{_END}"
+
+    def _checked_trees(self, text: str, n_features: int) -> Sequence[Any]:
+        blocks = text.removesuffix(_END).split("\nTree=")[1:]
+        return tuple(_checked_tree(block, n_features) for block in blocks)
+
+    def _model(self, trees: Sequence[Any], n_features: int) -> Any:
+        lightgbm = require(self.library, "boosting")
+        text = self._text(trees, n_features)
+        return Model(tuple(trees), lightgbm.Booster(model_str=text))
 
 
 def _chance(key: UInt32[np.ndarray, "2"], number: int, share: float) -> dict[str, Any]:
@@ -166,12 +180,18 @@ def _nudged(share: float, times: int) -> float:
 def _grown(text: str) -> tuple[str, ...]:
     """The trees of a text that LightGBM wrote, but for those without a split, which add nothing."""
     blocks = text.partition(_END)[0].split("\nTree=")[1:]
-    trees = (dict(line.split("=", 1) for line in block.split("\n")[1:] if line) for block in blocks)
-    return tuple(_tree(lines) for lines in trees if lines["num_leaves"] != "1")
+    trees = (_lines(block) for block in blocks)
+    return tuple(_tree(lines) for lines in trees if lines.get("split_feature"))
+
+
+def _lines(block: str) -> dict[str, str]:
+    """The lines of a tree that predictions need, by name."""
+    pairs = (line.partition("=")[::2] for line in block.split("\n"))
+    return {name: values for name, values in pairs if name in _LINES}
 
 
 def _tree(lines: Mapping[str, str]) -> str:
-    """What predicting needs of a tree, in LightGBM's words; inputs are never missing."""
+    """What predictions need of a tree, as LightGBM writes it; inputs are never missing."""
     n_splits = lines["split_feature"].count(" ") + 1
     return (
         f"num_leaves={n_splits + 1}\nnum_cat=0\n"
@@ -182,46 +202,14 @@ def _tree(lines: Mapping[str, str]) -> str:
     )
 
 
-def _text(trees: Sequence[str], n_features: int) -> str:
-    """A model in LightGBM's text format; what predicting does not need is left out."""
-    blocks = [f"Tree={i}\n{tree}" for i, tree in enumerate(trees)]
-    head = {
-        "version": "v4",
-        "num_class": 1,
-        "num_tree_per_iteration": 1,
-        "label_index": 0,
-        "max_feature_idx": n_features - 1,
-        "objective": "regression",
-        "feature_names": " ".join(f"Column_{i}" for i in range(n_features)),
-        "feature_infos": " ".join(["none"] * n_features),
-        "tree_sizes": " ".join(str(len(block)) for block in blocks),
-    }
-    lines = "".join(f"{name}={value}\n" for name, value in head.items())
-    return f"tree\n{lines}\n{''.join(blocks)}{_END}"
-
-
-def _checked_trees(text: str, n_features: int) -> tuple[str, ...]:
-    """The trees of a text, if it is one that `_text` wrote, to the letter."""
-    blocks = text.removesuffix(_END).split("\nTree=")[1:]
-    trees = tuple(_checked_tree(block, n_features) for block in blocks)
-    # Whatever else the text may hold, LightGBM never sees it.
-    if text != _text(trees, n_features if trees else 0):
-        raise ValueError("a model holds more than trees, or other trees than it says")
-    return trees
-
-
 def _checked_tree(block: str, n_features: int) -> str:
-    pairs = (line.partition("=")[::2] for line in block.split("\n") if "=" in line)
-    lines = {name: values for name, values in pairs if name in _LINES}
+    lines = _lines(block)
     for name, pattern in _LINES.items():
         if not pattern.fullmatch(lines.get(name, "")):
             raise ValueError(f"a tree's {name} are missing or not numbers")
-    feature, left, right = (
-        np.array(lines[name].split(), int)
-        for name in ("split_feature", "left_child", "right_child")
-    )
-    threshold, value = (
-        np.array(lines[name].split(), float) for name in ("threshold", "leaf_value")
+    feature, threshold, left, right, value = (
+        np.array(lines[name].split(), int if pattern is _WHOLE else float)
+        for name, pattern in _LINES.items()
     )
     n_splits = len(feature)
     if not len(threshold) == len(left) == len(right) == len(value) - 1 == n_splits:
@@ -229,10 +217,7 @@ def _checked_tree(block: str, n_features: int) -> str:
     children = np.stack([left, right])
     is_leaf = children < 0
     check_children(children, is_leaf, n_splits)
+    check_splits(feature, n_features, np.r_[threshold, value])
     if not np.array_equal(np.sort(~children[is_leaf]), np.arange(n_splits + 1)):
         raise ValueError("the leaves of a tree are missing or shared")
-    if not np.all((feature >= 0) & (feature < n_features)):
-        raise ValueError("a tree splits a feature that the model does not have")
-    if not (np.isfinite(threshold).all() and np.isfinite(value).all()):
-        raise ValueError("the splits or leaves of a tree are not finite")
     return _tree(lines)

@@ -9,8 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from confide.uncertainty import Law, TPlusNormalLaw
-
 # Keeps the likelihood bounded; in units of the standardised target (Section 4.2 of the paper).
 STD_FLOOR = 1e-3
 
@@ -45,13 +43,6 @@ class Likelihood(eqx.Module):
     def variance(self, outputs: Outputs) -> Float[np.ndarray, "*member row"]:
         """The predicted variance of the noise, where there is one (`has_variance`)."""
         return outputs[..., 1]
-
-    def law(self, outputs: Float[np.ndarray, "row output"]) -> Law:
-        """One member's law of a new observation at each row."""
-        mean, variance = (
-            np.asarray(each, np.float64) for each in (self.mean(outputs), self.variance(outputs))
-        )
-        return TPlusNormalLaw.normal(mean, np.sqrt(variance))
 
     def sample(
         self, generator: np.random.Generator, outputs: Float[np.ndarray, "row output"]

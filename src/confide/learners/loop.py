@@ -5,7 +5,7 @@ value, so a single compiled program serves the snapshot, the continuation and th
 refits with other settings.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -17,24 +17,22 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree, UInt32
 
 from confide.learners.likelihood import Likelihood
-from confide.learners.network import Network
+from confide.learners.network import Network, partitioned
 from confide.learners.shuffle import permutation, round_keys
-from confide.randomness import IMPLEMENTATION
-
-# Rows whose order is held at once, so that a long table costs no memory for it.
-STRETCH = 16_384
+from confide.randomness import as_key
 
 
 class MemberState(NamedTuple):
     """All that training one member needs to go on. Ensembles add a leading `member` axis.
 
-    The weights are one vector: Adam then is a few long loops instead of many short ones.
+    It holds arrays alone, whatever the user's network or optimiser looks like. The weights are one
+    vector: Adam then is a few long loops instead of many short ones.
     """
 
     parameters: Float[Array, " parameter"]
-    fixed: PyTree
+    fixed: tuple[Array, ...]
     """The network's arrays that are not trained, such as indices; none for most."""
-    optimiser: optax.OptState
+    optimiser: tuple[Array, ...]
     epoch: Int[Array, ""]
     loss: Float[Array, ""]
     """Mean loss over the batches of the last epoch."""
@@ -56,17 +54,6 @@ class MemberRows(NamedTuple):
     sides: Any  # Grid, of the shuffle
 
 
-class Optimiser(NamedTuple):
-    """An optax transformation, and what it is applied to.
-
-    Our own Adam sees the weights as one vector; one of the user's sees the module, because it may
-    treat layers differently.
-    """
-
-    transformation: optax.GradientTransformation
-    sees_module: bool = False
-
-
 class Opened(NamedTuple):
     """A network whose static parts are known: how vectors of weights become modules."""
 
@@ -76,37 +63,95 @@ class Opened(NamedTuple):
     """Shapes of the arrays that are not trained: those that are not floating-point numbers."""
     static: PyTree
 
-    def module(self, parameters: Float[Array, " parameter"], fixed: PyTree) -> Any:
+    def module(self, parameters: Float[Array, " parameter"], fixed: Sequence[Array] = ()) -> Any:
         """The module with these weights."""
-        return eqx.combine(self.unravel(parameters), fixed, self.static)
+        others = jax.tree.unflatten(jax.tree.structure(self.fixed), fixed)
+        return eqx.combine(self.unravel(parameters), others, self.static)
+
+
+class Optimiser(NamedTuple):
+    """An optax transformation, and what it is applied to.
+
+    Our own Adam sees the weights as one vector; one of the user's sees the module, because it may
+    treat layers differently, and the loss.
+    """
+
+    transformation: optax.GradientTransformation
+    sees_module: bool = False
+
+    def init(self, of: Opened, parameters: Float[Array, " parameter"]) -> optax.OptState:
+        """Its state before the first step."""
+        state = self.transformation.init(of.unravel(parameters) if self.sees_module else parameters)
+        if any(jnp.issubdtype(x.dtype, jax.dtypes.prng_key) for x in jax.tree.leaves(state)):
+            raise ValueError(
+                "`optimiser` must not draw random numbers, but yours keeps a key in its state: all "
+                "members would draw the same. Pass one such as optax.adamw(1e-3)."
+            )
+        return state
+
+    def update(
+        self,
+        of: Opened,
+        loss: Callable[[Float[Array, " parameter"]], Float[Array, ""]],
+        value: Float[Array, ""],
+        gradient: Float[Array, " parameter"],
+        state: MemberState,
+    ) -> tuple[Float[Array, " parameter"], optax.OptState]:
+        """The direction of a step, and its state after it."""
+        structure = jax.tree.structure(jax.eval_shape(lambda v: self.init(of, v), gradient))
+        before = jax.tree.unflatten(structure, state.optimiser)
+        if not self.sees_module:
+            return self.transformation.update(gradient, before, state.parameters)
+        gradients, weights = (of.unravel(vector) for vector in (gradient, state.parameters))
+        updates, after = optax.with_extra_args_support(self.transformation).update(
+            gradients,
+            before,
+            weights,
+            value=value,
+            grad=gradients,
+            value_fn=lambda weights: loss(ravel_pytree(weights)[0]),
+        )
+        return ravel_pytree(updates)[0], after
+
+
+class Training(eqx.Module):
+    """How a member is trained.
+
+    Attributes:
+        network: how it is made and asked.
+        likelihood: what it is trained with.
+        learning_rate: what the optimiser's direction is multiplied with before it is taken off: a
+            number, or a function of the number of steps taken so far.
+        optimiser: which direction a step takes.
+        batch_size: rows in a step.
+        stretch: rows whose order is held at once, so that a long table costs no memory for it.
+    """
+
+    network: Network
+    likelihood: Likelihood
+    learning_rate: Any
+    optimiser: Optimiser = eqx.field(static=True)
+    batch_size: int = eqx.field(static=True)
+    stretch: int = eqx.field(static=True)
 
 
 def opened(network: Network, n_features: int) -> Opened:
     """The network for so many features."""
-    shapes = eqx.filter_eval_shape(network.init, jax.random.key(0), n_features)
-    weights, fixed, static = _partitioned(shapes)
+    shapes = eqx.filter_eval_shape(network.init, as_key(np.zeros(2)), n_features)
+    weights, fixed, static = partitioned(shapes)
     template = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), weights)
     n_parameters = sum(leaf.size for leaf in jax.tree.leaves(weights))
     return Opened(ravel_pytree(template)[1], n_parameters, fixed, static)
 
 
-def init_member(
-    network: Network, optimiser: Optimiser, key: UInt32[Array, "2"], n_features: int
-) -> MemberState:
-    """One untrained member."""
-    weights, fixed, _ = _partitioned(network.init(as_key(key), n_features))
-    return fresh_state(opened(network, n_features), optimiser, ravel_pytree(weights)[0], fixed)
-
-
 def fresh_state(
-    of: Opened, optimiser: Optimiser, parameters: Float[Array, " parameter"], fixed: PyTree
+    of: Opened, optimiser: Optimiser, parameters: Float[Array, " parameter"], fixed: Any
 ) -> MemberState:
     """A member with the given weights and an optimiser that has not taken a step."""
-    seen = of.unravel(parameters) if optimiser.sees_module else parameters
     return MemberState(
         parameters=parameters,
         fixed=fixed,
-        optimiser=optimiser.transformation.init(seen),
+        optimiser=tuple(jax.tree.leaves(optimiser.init(of, parameters))),
         epoch=jnp.zeros((), jnp.int32),
         loss=jnp.zeros(()),
         failed_step=jnp.full((), -1, jnp.int32),
@@ -114,11 +159,7 @@ def fresh_state(
 
 
 def train_member(
-    network: Network,
-    likelihood: Likelihood,
-    optimiser: Optimiser,
-    learning_rate: Float[Array, ""] | Callable[[Int[Array, ""]], Float[Array, ""]],
-    batch_size: int,
+    training: Training,
     key: UInt32[Array, "2"],
     state: MemberState,
     rows: MemberRows,
@@ -127,25 +168,15 @@ def train_member(
     """One member trained on for some epochs, each over all rows in a fresh order.
 
     The order of epoch e comes from the key and e alone, so stopping and going on changes nothing.
-    The last, partial batch of an epoch is kept. The learning rate is a number, or a function of
-    the number of steps taken so far.
+    The last, partial batch of an epoch is kept.
     """
-    of = opened(network, rows.X.shape[1])
+    network, rate, batch_size = training.network, training.learning_rate, training.batch_size
+    of, n_padded = opened(network, rows.X.shape[1]), rows.X.shape[0]
     n_batches = (rows.n_rows + batch_size - 1) // batch_size
-    batches_per_stretch = min(-(-rows.X.shape[0] // batch_size), max(1, STRETCH // batch_size))
+    batches_per_stretch = min(-(-n_padded // batch_size), max(1, training.stretch // batch_size))
     n_stretches = (n_batches + batches_per_stretch - 1) // batches_per_stretch
     in_stretch = jnp.arange(batches_per_stretch * batch_size)
     in_batch = jnp.arange(batch_size)
-
-    def directions(
-        gradient: Float[Array, " parameter"], state: MemberState
-    ) -> tuple[Float[Array, " parameter"], optax.OptState]:
-        update = optimiser.transformation.update
-        if not optimiser.sees_module:
-            return update(gradient, state.optimiser, state.parameters)
-        gradients, weights = (of.unravel(vector) for vector in (gradient, state.parameters))
-        updates, optimiser_state = update(gradients, state.optimiser, weights)
-        return ravel_pytree(updates)[0], optimiser_state
 
     def one_step(
         key_loss: PRNGKeyArray,
@@ -164,24 +195,27 @@ def train_member(
         ) -> tuple[Float[Array, ""], Float[Array, ""]]:
             module = of.module(parameters, state.fixed)
             key_step = jax.random.fold_in(key_loss, step)
-            loss = likelihood.loss(network.raw(module, X.T, key_step), y, weight)
+            loss = training.likelihood.loss(network.raw(module, X.T, key_step), y, weight)
             return loss + network.penalty(module, rows.n_rows), loss
 
-        # Only the bare loss is kept: the penalty's value is then never computed.
-        gradient, loss = jax.grad(penalised_loss, has_aux=True)(state.parameters)
-        updates, optimiser_state = directions(gradient, state)
+        # Our Adam does not look at the penalised loss: the penalty's value is then never computed.
+        differentiate = jax.value_and_grad(penalised_loss, has_aux=True)
+        (penalised, loss), gradient = differentiate(state.parameters)
+        direction, optimiser_state = training.optimiser.update(
+            of, lambda vector: penalised_loss(vector)[0], penalised, gradient, state
+        )
         so_far = state.epoch * n_batches + step
-        rate = learning_rate(so_far) if callable(learning_rate) else learning_rate
+        step_size = rate(so_far) if callable(rate) else rate
         failed_now = jnp.where(jnp.isfinite(loss), -1, so_far)
         return state._replace(
-            parameters=state.parameters - rate * updates,
-            optimiser=optimiser_state,
+            parameters=state.parameters - step_size * direction,
+            optimiser=tuple(jax.tree.leaves(optimiser_state)),
             loss=state.loss + loss,
             failed_step=jnp.where(state.failed_step >= 0, state.failed_step, failed_now),
         )
 
     def one_epoch(_: Int[Array, ""], state: MemberState) -> MemberState:
-        keys_order = round_keys(key, state.epoch, at_most=rows.X.shape[0])
+        keys_order = round_keys(key, state.epoch, at_most=n_padded)
         key_loss = jax.random.fold_in(as_key(key), state.epoch)
 
         def one_stretch(stretch: Int[Array, ""], state: MemberState) -> MemberState:
@@ -203,22 +237,3 @@ def train_member(
         return state._replace(epoch=state.epoch + 1, loss=state.loss / n_batches)
 
     return jax.lax.fori_loop(0, epochs, one_epoch, state)
-
-
-def as_key(words: UInt32[Array | np.ndarray, "2"]) -> PRNGKeyArray:
-    """The key that two words stand for."""
-    return jax.random.wrap_key_data(jnp.asarray(words), impl=IMPLEMENTATION)
-
-
-def _partitioned(module: PyTree) -> tuple[PyTree, PyTree, PyTree]:
-    """Weights, other arrays, and the rest."""
-    weights, rest = eqx.partition(module, lambda x: _is_array(x) and _is_inexact(x))
-    return weights, *eqx.partition(rest, _is_array)
-
-
-def _is_array(x: object) -> bool:
-    return isinstance(x, (jax.Array, np.ndarray, jax.ShapeDtypeStruct))
-
-
-def _is_inexact(x: Any) -> bool:
-    return jnp.issubdtype(x.dtype, jnp.inexact)

@@ -32,6 +32,11 @@ def named_learner(
             f"`learner` must be one of {LEARNERS} or a confide.learners.Learner, got {learner!r}. "
             f"{nearest(learner, LEARNERS)}".rstrip()
         )
+    if not isinstance(parameters, Mapping | None):
+        raise TypeError(
+            f"`learner_parameters` must be a dictionary such as {{'max_depth': 3}}, got "
+            f"{parameters!r}."
+        )
     from confide.learners import boosted_trees
 
     return boosted_trees.LEARNERS[learner](dict(parameters or {}), n_threads(n_jobs))

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 
 class Network(eqx.Module):
@@ -39,6 +39,17 @@ class Network(eqx.Module):
         """What is added to every batch's loss, given the number of training rows."""
         del module, n_rows
         return jnp.zeros(())
+
+
+def partitioned(module: PyTree) -> tuple[PyTree, PyTree, PyTree]:
+    """Weights (floating-point arrays), other arrays, and the rest; arrays may be shapes."""
+
+    def is_array(leaf: Any) -> bool:
+        return isinstance(leaf, (jax.Array, np.ndarray, jax.ShapeDtypeStruct))
+
+    arrays, static = eqx.partition(module, is_array)
+    weights, fixed = eqx.partition(arrays, lambda leaf: jnp.issubdtype(leaf.dtype, jnp.inexact))
+    return weights, fixed, static
 
 
 class Dense(eqx.Module):

@@ -1,17 +1,20 @@
 """From an estimator's arguments to its networks: the paper's, or the user's own."""
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import optax
 
-from confide.checks import require_not_negative, require_positive, require_whole
+from confide.checks import require_not_negative, require_whole
 from confide.errors import nearest
 from confide.learners.dropout import DropoutLikelihood, DropoutNetwork
-from confide.learners.ensemble import NetworkEnsemble, balanced_block
+from confide.learners.ensemble import (
+    NetworkEnsemble,
+    balanced_block,
+)
 from confide.learners.likelihood import Likelihood, Normal, SquaredError
 from confide.learners.network import Network, PaperNetwork
 from confide.learners.own_network import own_network
@@ -58,6 +61,9 @@ def networks(
         l2_penalty: of the paper's network, or None for 1 / number of rows.
         device: where PyTorch trains.
         n_jobs: threads, or None for one per core.
+
+    Returns:
+        The networks, not yet trained.
     """
     training = {
         "batch_size": batch_size,
@@ -71,7 +77,11 @@ def networks(
             from confide.learners.torch_networks import torch_networks
 
             return torch_networks(network, n_features, device=device, **training)
-    _refuse_device(device)
+    if device is not None:
+        raise ValueError(
+            f"`device` is for PyTorch networks, got {device!r}. JAX uses all devices that it "
+            "finds; leave `device` at None."
+        )
     if callable(network):
         own, n_outputs = own_network(network, n_features)
         likelihood = Normal() if n_outputs == 2 else SquaredError()
@@ -95,34 +105,24 @@ def jax_networks(
     likelihood: Likelihood,
     n_members: int,
     *,
-    batch_size: int = PAPER["batch_size"],
-    learning_rate: Any = PAPER["learning_rate"],
-    optimiser: Any = None,
     n_jobs: int | None = None,
+    **training: Any,
 ) -> NetworkEnsemble:
-    """Networks in JAX, their training's arguments checked.
+    """Networks in JAX.
 
     Args:
         network: how members are made and asked.
         likelihood: what they are trained with.
         n_members: members of one fit.
-        batch_size: rows in a step.
-        learning_rate: Adam's step size, or an optax schedule of it.
-        optimiser: any optax transformation, or None for Adam.
         n_jobs: threads, or None for one per core.
+        training: batch size, learning rate and optimiser; see `NetworkEnsemble`.
+
+    Returns:
+        The networks, not yet trained.
     """
-    require_whole("batch_size", batch_size, "It is the number of rows in a step.")
-    if not callable(learning_rate):
-        require_positive("learning_rate", learning_rate, "Pass for example 1e-3.")
-    _check_optimiser(optimiser, learning_rate)
+    block = balanced_block(n_members)
     return NetworkEnsemble(
-        network,
-        likelihood,
-        learning_rate=learning_rate if callable(learning_rate) else float(learning_rate),
-        batch_size=int(batch_size),
-        n_threads=n_threads(n_jobs),
-        optimiser=optimiser,
-        members_per_block=balanced_block(n_members),
+        network, likelihood, n_threads=n_threads(n_jobs), members_per_block=block, **training
     )
 
 
@@ -130,7 +130,7 @@ def dropout_networks(
     sizes: tuple[int, ...], *, weight_strength: float, entropy_strength: float, **training: Any
 ) -> NetworkEnsemble:
     """Networks of Concrete Dropout, one for a fit; see `jax_networks` for their training."""
-    strengths = (np.asarray(each, np.float32) for each in (weight_strength, entropy_strength))
+    strengths = (np.asarray(s, np.float32) for s in (weight_strength, entropy_strength))
     return jax_networks(DropoutNetwork(sizes, *strengths), DropoutLikelihood(), 1, **training)
 
 
@@ -138,7 +138,7 @@ def layer_sizes(hidden_layer_sizes: int | Sequence[int]) -> tuple[int, ...]:
     """Sizes as plain integers, checked: compiled programs are told apart by them."""
     sizes = hidden_layer_sizes if np.iterable(hidden_layer_sizes) else (hidden_layer_sizes,)
     for size in sizes:
-        require_whole("hidden_layer_sizes", size, "Pass the units of each layer, as (40, 30).")
+        require_whole("hidden_layer_sizes", size, "Pass the units of each layer, such as (40, 30).")
     return tuple(int(size) for size in sizes)
 
 
@@ -148,34 +148,6 @@ def n_threads(n_jobs: int | None) -> int | None:
         return None
     require_whole("n_jobs", n_jobs, "It is a number of threads; None uses all cores.")
     return int(n_jobs)
-
-
-def refuse_learning_rate_beside(optimiser: Any, learning_rate: Any) -> None:
-    """An optimiser of the user's own has its learning rate."""
-    if optimiser is not None and learning_rate != PAPER["learning_rate"]:
-        raise ValueError(
-            "`learning_rate` is for the built-in Adam, and `optimiser` was passed too. Give the "
-            "optimiser its learning rate, and leave `learning_rate` alone."
-        )
-
-
-def _refuse_device(device: str | None) -> None:
-    if device is not None:
-        raise ValueError(
-            f"`device` is for PyTorch networks, got {device!r}. JAX uses all devices that it "
-            "finds; leave `device` at None."
-        )
-
-
-def _check_optimiser(optimiser: Any, learning_rate: Any) -> None:
-    if optimiser is None:
-        return
-    if not isinstance(optimiser, optax.GradientTransformation):
-        raise TypeError(
-            f"`optimiser` must be an optax transformation, such as optax.adamw(1e-3), got "
-            f"{optimiser!r}."
-        )
-    refuse_learning_rate_beside(optimiser, learning_rate)
 
 
 def _refuse_own_with(hidden_layer_sizes: Any, l2_penalty: float | None) -> None:
@@ -191,14 +163,25 @@ def _refuse_own_with(hidden_layer_sizes: Any, l2_penalty: float | None) -> None:
 
 def _n_arguments(make: Callable[..., Any]) -> int:
     """How many arguments the factory takes: one for PyTorch, two (a key first) for JAX."""
-    parameters = inspect.signature(make).parameters.values()
-    positional = [p for p in parameters if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}]
-    needed = [p for p in positional if p.default is p.empty]
-    n_arguments = len(needed)
-    if n_arguments not in {1, 2}:
-        raise TypeError(
-            "`network` must be a function make(key, n_features) that returns an Equinox or Flax "
-            "module, or make(n_features) that returns a PyTorch module, but yours takes "
-            f"{n_arguments} arguments: {inspect.signature(make)}."
-        )
-    return n_arguments
+    libraries = ("equinox", "flax.nnx", "torch.nn")  # whoever passes a module has imported one
+    modules = [sys.modules[name].Module for name in libraries if sys.modules.get(name)]
+    signature = inspect.signature(make)
+    needed = [
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind not in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
+    ]
+    by_position = all(parameter.kind is not parameter.KEYWORD_ONLY for parameter in needed)
+    is_swapped = len(needed) == 2 and needed[1].name in {"key", "rng", "rngs"}
+    if isinstance(make, tuple(modules)) and len(needed) != 2:
+        came = f"you passed a module itself: a {type(make).__name__}. Return it from a function"
+    elif len(needed) in {1, 2} and by_position and not is_swapped:
+        return len(needed)
+    else:
+        came = f"yours takes {signature}"
+    raise TypeError(
+        "`network` must be a function make(key, n_features) that returns an Equinox or Flax "
+        "module, or make(n_features) that returns a PyTorch module. It is called by position, the "
+        f"key first, but {came}."
+    )

@@ -1,7 +1,7 @@
 """What Algorithm 1 of the paper asks of a learner: start, train from a state, predict."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -70,6 +70,9 @@ class Learner(ABC, Generic[State]):
             targets: a row of targets for each member.
             plan: how far training has come, and how far it goes now.
             progress: called with the number of member-epochs just finished.
+
+        Returns:
+            The members after these epochs.
         """
 
     @abstractmethod
@@ -80,18 +83,40 @@ class Learner(ABC, Generic[State]):
 
     def take(self, state: State, members: Int[np.ndarray, " taken"]) -> State:
         """Some of the members, in that order; one may be taken several times."""
-        return {name: array[members] for name, array in state.items()}  # type: ignore[attr-defined,return-value]
+        taken = {name: array[members] for name, array in self.to_arrays(state).items()}
+        return cast("State", taken)
 
     def to_arrays(self, state: State) -> Arrays:
         """What a model file keeps: all that predicting needs."""
-        return dict(state)  # type: ignore[call-overload]
+        if not isinstance(state, dict):
+            raise TypeError(
+                f"The state of {type(self).__name__} must be a dictionary of arrays with a leading "
+                f"member axis, got a {type(state).__name__}. For another kind of state write "
+                "`take`, `to_arrays` and `from_arrays`."
+            )
+        return dict(state)
 
     def from_arrays(self, arrays: Arrays, n_members: int, n_features: int) -> State:
         """Members that can be asked, from a model file's arrays, checked."""
         del n_features
         for name, array in arrays.items():
             checked_array(arrays, name, (n_members, *array.shape[1:]), array.dtype.type)
-        return dict(arrays)  # type: ignore[return-value]
+        return cast("State", dict(arrays))
+
+    def checked_outputs(
+        self, state: State, X: Float[np.ndarray, "row feature"], n_members: int
+    ) -> Float[np.ndarray, "member row output"]:
+        """What the members predict for rows of the training data, if it can be read."""
+        outputs, name = np.asarray(self.predict(state, X)), f"{type(self).__name__}.predict"
+        n_outputs = getattr(self.likelihood, "n_outputs", outputs.shape[-1])
+        if outputs.shape != (shape := (n_members, len(X), n_outputs)):
+            raise ValueError(
+                f"{name} must return an array of shape (member, row, output), here {shape}, got "
+                f"{outputs.shape}. {type(self.likelihood).__name__} reads {n_outputs} of them."
+            )
+        if np.isnan(outputs).any():
+            raise ValueError(f"{name} must return numbers, got NaN for rows of the training data.")
+        return outputs
 
     def with_fresh_optimiser(self, state: State, data: TrainingData) -> State:
         """The same members with an optimiser that has not taken a step.

@@ -33,13 +33,6 @@ class Grid(NamedTuple):
     n_right: UInt32[Array | np.ndarray, ""]
 
 
-class Walk(NamedTuple):
-    """Where each position is, and whether it still has to go on."""
-
-    cell: Cells
-    outside: Bool[Array, " position"]
-
-
 def grid(n_rows: int) -> Grid:
     """The grid for a number of rows; made once, shared by all members and epochs.
 
@@ -92,17 +85,18 @@ def permutation(
             right = _add_modulo(right, _mix(left, keys[i + 1]), sides.n_right)
         return left, right
 
-    def walk(state: Walk) -> Walk:
-        further = encipher(state.cell)
+    def walk(state: tuple[Cells, Bool[Array, " position"]]) -> tuple[Cells, Array]:
+        """One step of those that are still outside."""
+        cell, outside = state
         left, right = (
-            jnp.where(state.outside, new, old) for new, old in zip(further, state.cell, strict=True)
+            jnp.where(outside, new, old) for new, old in zip(encipher(cell), cell, strict=True)
         )
-        return Walk((left, right), left * sides.n_right + right >= n)
+        return (left, right), left * sides.n_right + right >= n
 
     # The first pass is a step of the walk that everyone takes: one copy of the cipher to compile.
     start = (position // sides.n_right, position % sides.n_right)
-    everyone = Walk(start, jnp.ones_like(position, dtype=bool))
-    left, right = jax.lax.while_loop(lambda state: jnp.any(state.outside), walk, everyone).cell
+    everyone = jnp.ones_like(position, dtype=bool)
+    (left, right), _ = jax.lax.while_loop(lambda s: jnp.any(s[1]), walk, (start, everyone))
     return (left * sides.n_right + right).astype(jnp.int32)
 
 

@@ -24,11 +24,19 @@ from confide.learners.torch_modules import (
     fixed_parts,
     seeded,
     set_parts,
+    threads,
     trained_parts,
     vector_of,
 )
-from confide.learners.torch_side_by_side import WAYS, Way, raw_outputs
-from confide.learners.torch_training import Member, Recipe, Workbench, threads, works
+from confide.learners.torch_training import (
+    WAYS,
+    Member,
+    Recipe,
+    Way,
+    Workbench,
+    raw_outputs,
+    works,
+)
 from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
 from confide.randomness import MemberKeys, generator_from
@@ -73,9 +81,8 @@ class TorchEnsemble(Learner[State]):
     def way(self) -> Way | None:
         """How members are trained side by side, tried with a few of them on a tiny batch, or None.
 
-        They are trained one by one where the module is random or changes its buffers in training,
-        where it does something that `vmap` cannot do, and where the optimiser looks at more than
-        one number at a time.
+        None, one by one, is for modules that are random or change their buffers in training or do
+        what `vmap` cannot do, and for optimisers that look at more than one number at a time.
         """
         if not self.recipe.is_elementwise(self.own.template()):
             return None
@@ -194,7 +201,8 @@ class TorchEnsemble(Learner[State]):
     ) -> list[Member]:
         """Some of the members, trained on side by side, or one by itself."""
         # A product with one matrix rounds differently from one with several. So a lone member has
-        # itself beside it: its numbers do not depend on who trains with it.
+        # itself beside it: its numbers do not depend on who trains with it (but for rounding,
+        # where there is one feature).
         beside = members * 2 if self.way is not None and len(members) == 1 else members
         workbench = Workbench(
             self.likelihood,
@@ -216,23 +224,14 @@ class TorchEnsemble(Learner[State]):
         return workbench.members()[: len(members)]
 
     def _epoch(
-        self,
-        workbench: Workbench,
-        orders: Int[Tensor, "member row"],
-        rows: tuple[Tensor, ...],
+        self, workbench: Workbench, orders: Int[Tensor, "member row"], rows: tuple[Tensor, ...]
     ) -> Float[Tensor, "step member"]:
-        """The losses of an epoch's steps.
-
-        Args:
-            workbench: where the members are.
-            orders: each member's rows in the order of this epoch.
-            rows: inputs, each member's targets, and weights.
-        """
+        """The losses of an epoch's steps; rows are inputs, each member's targets, and weights."""
         X, y, weight = rows
         losses = []
         for batch in batches(len(weight), self.batch_size):
             index = orders[:, batch]
-            losses.append(workbench.step(X[index], y.gather(1, index), weight[index]))
+            losses.append(workbench.step((X[index], y.gather(1, index), weight[index])))
         return torch.stack(losses)
 
     def _new_member(self, key: UInt32[np.ndarray, "2"]) -> Member:
@@ -255,9 +254,7 @@ class TorchEnsemble(Learner[State]):
         return self.own.template().to(self.device)
 
     def _tensor(self, array: np.ndarray) -> Tensor:
-        # PyTorch does not share memory that must not be written to.
-        writeable = array if array.flags.writeable else array.copy()
-        return torch.from_numpy(writeable).to(self.device)
+        return torch.tensor(array, device=self.device)
 
     def _n_threads(self, n_members: int, n_parameters: int) -> int:
         if self.n_threads is not None:

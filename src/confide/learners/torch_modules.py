@@ -42,6 +42,17 @@ def seeded(key: UInt32[np.ndarray, "2"], *path: int, device: torch.device = CPU)
         yield
 
 
+@contextmanager
+def threads(n_threads: int) -> Iterator[None]:
+    """PyTorch's number of threads set, and afterwards as it was."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n_threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def generator_state(device: torch.device) -> Tensor:
     """The state of the global generator that layers on a device draw from."""
     if device.type == "cuda":
@@ -121,18 +132,16 @@ def tried(make: Make, n_features: int, batch_size: int) -> tuple[OwnModule, int]
     _refuse_other_than_new_modules(make, n_features)
     own = OwnModule(make, n_features)
     module = own.template()
-    _refuse_weights(trained_parts(module))
-    n_training = min(ROWS_TO_TRY, batch_size)
-    counts = [
-        _n_outputs(module.train(training), n_rows, n_features)
-        for training, n_rows in ((True, n_training), (False, ROWS_TO_TRY))
-    ]
-    if counts[0] != counts[1]:
+    _refuse_weights(module)
+    n_training = _n_outputs(module.train(), min(ROWS_TO_TRY, batch_size), n_features)
+    n_outputs = _n_outputs(module.eval(), ROWS_TO_TRY, n_features)
+    if n_training != n_outputs:
         raise ValueError(
             "`network` must have as many outputs in training as in evaluation mode, got "
-            f"{counts[0]} and {counts[1]}. Let `forward` return the same in both."
+            f"{n_training} and {n_outputs}. Let `forward` return the same in both."
         )
-    return own, counts[0]
+    _refuse_other_than_functions_of_rows(own)
+    return own, n_outputs
 
 
 def _refuse_other_than_new_modules(make: Make, n_features: int) -> None:
@@ -151,7 +160,9 @@ def _refuse_other_than_new_modules(make: Make, n_features: int) -> None:
         )
 
 
-def _refuse_weights(parameters: dict[str, nn.Parameter]) -> None:
+def _refuse_weights(module: nn.Module) -> None:
+    """Refuses what cannot be trained, and what a model file could not keep."""
+    parameters = trained_parts(module)
     if not parameters:
         raise ValueError(
             "`network` must have parameters to train, and the module that it made has none. Give "
@@ -163,6 +174,14 @@ def _refuse_weights(parameters: dict[str, nn.Parameter]) -> None:
             f"`network` must have parameters of type torch.float32, but {name!r} is {dtype}. Leave "
             "out calls such as `.double()` or `.half()`."
         )
+    for name, part in fixed_parts(module).items():
+        try:
+            part.detach().numpy()
+        except TypeError as error:
+            raise ValueError(
+                f"`network` must have buffers of types that NumPy has too, but {name!r} is "
+                f"{part.dtype}. Use torch.float32: a model file could not keep it."
+            ) from error
 
 
 def _n_outputs(module: nn.Module, n_rows: int, n_features: int) -> int:
@@ -184,3 +203,31 @@ def _n_outputs(module: nn.Module, n_rows: int, n_features: int) -> int:
             f"{came}. Give its last layer one or two outputs."
         )
     return 2 if shape == (n_rows, 2) else 1
+
+
+def _refuse_other_than_functions_of_rows(own: OwnModule) -> None:
+    """Refuses predictions that depend on more than the row, the parameters and the buffers."""
+    module, made_again = own.template().eval(), own.template().eval()
+    set_parts(made_again, vector_of(module), fixed_parts(module))
+    rows = np.random.default_rng(0).normal(size=(ROWS_TO_TRY, own.n_features))
+    X = torch.from_numpy(rows.astype(np.float32))
+    among_others = torch.cat([X[:1], 1 - 2 * X[1:]])
+    with seeded(np.zeros(2, np.uint32), LAYERS), torch.no_grad():
+        expected = module(X)[0]
+        answers = [module(X)[0], module(among_others)[0], made_again(X)[0]]
+    causes = (
+        "predictions are random",
+        "predictions depend on the other rows",
+        "two modules that it made differ",
+    )
+    cures = (
+        "Pass `self.training` to functions such as dropout",
+        "Let BatchNorm track its running statistics, and take no means over the rows of a batch",
+        "Keep its numbers as parameters or buffers: others are new in every module",
+    )
+    for answer, cause, cure in zip(answers, causes, cures, strict=True):
+        if not torch.allclose(answer, expected, rtol=1e-4, atol=1e-5, equal_nan=True):
+            raise ValueError(
+                "`network` must predict the same for the same row, weights and buffers in "
+                f"evaluation mode, but {cause}. {cure}."
+            )

@@ -4,8 +4,9 @@ from typing import Any
 
 from confide.checks import require_positive, require_whole
 from confide.extras import require
+from confide.learners.ensemble import refuse_learning_rate_beside
 from confide.learners.likelihood import Normal, SquaredError
-from confide.learners.networks import PAPER, n_threads, refuse_learning_rate_beside
+from confide.learners.networks import PAPER, n_threads
 from confide.learners.protocol import Learner
 
 
@@ -22,15 +23,18 @@ def torch_networks(
     """Networks of the user's own in PyTorch.
 
     Args:
-        make: from the number of features to a `torch.nn.Module` that maps a batch (row, feature)
-            to means, or to means and log standard deviations.
+        make: a function from the number of features to a `torch.nn.Module`, which maps a batch
+            (row, feature) to means, or to means and log standard deviations.
         n_features: the number of features.
         batch_size: rows in a step.
         learning_rate: Adam's step size, or a function from an optimiser and the number of steps to
-            a scheduler, which is stepped after every step.
+            a scheduler, which changes it after every step.
         optimiser: a function from parameters to an optimiser, or None for Adam.
         device: where members are trained, or None for the processor.
         n_jobs: PyTorch's threads in training.
+
+    Returns:
+        The learner, after its arguments and a small batch were tried.
     """
     torch = require("torch", "torch")
     from confide.learners.torch_ensemble import TorchEnsemble
@@ -77,16 +81,15 @@ def _device(torch: Any, name: str | None) -> Any:
     except (AssertionError, NotImplementedError, RuntimeError, TypeError) as error:
         raise ValueError(
             f"`device` must be one that PyTorch can use here, such as 'cpu' or 'cuda', got "
-            f"{name!r}. PyTorch said: {str(error).splitlines()[0]}"
+            f"{name!r}. PyTorch says: {str(error).splitlines()[0]}"
         ) from error
     return device
 
 
 def _check_optimiser(torch: Any, optimiser: Any, module: Any) -> None:
     """Tries the function that makes optimisers."""
-    is_one = isinstance(optimiser, torch.optim.Optimizer)
     came, why = repr(optimiser), ""
-    if is_one:
+    if isinstance(optimiser, torch.optim.Optimizer):
         why = " An optimiser belongs to one network, and every member needs its own."
     elif callable(optimiser):
         made = optimiser(list(module.parameters()))

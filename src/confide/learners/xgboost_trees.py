@@ -1,15 +1,14 @@
 """Trees grown by XGBoost."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Float32, UInt32
+from jaxtyping import Float, Float32
 
 from confide.extras import require
-from confide.learners.boosting import BoostedTrees, check_children
-from confide.learners.data import TrainingData
+from confide.learners.boosting import BoostedTrees, Stretch, check_children, check_splits
 from confide.randomness import generator_from
 
 _COLUMN_SHARES = ("colsample_bytree", "colsample_bylevel", "colsample_bynode")
@@ -20,6 +19,11 @@ _FIXED: Mapping[str, Any] = {
     "tree_method": "hist",
     "nthread": 1,
     "seed": 0,
+}
+# How XGBoost reads constraints where columns have numbers and no names.
+_WRITTEN: Mapping[str, Callable[[Any], str]] = {
+    "monotone_constraints": lambda signs: str(tuple(signs)),
+    "interaction_constraints": str,
 }
 _NO_PARENT = 2**31 - 1
 
@@ -42,51 +46,37 @@ class XGBoost(BoostedTrees):
     }
     names: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "learning_rate": ("eta",),
-        "max_depth": (),
-        "max_leaves": (),
-        "grow_policy": (),
-        "min_child_weight": (),
         "gamma": ("min_split_loss",),
         "lambda": ("reg_lambda",),
         "alpha": ("reg_alpha",),
-        "max_delta_step": (),
-        "subsample": (),
-        "colsample_bytree": (),
-        "colsample_bylevel": (),
-        "colsample_bynode": (),
-        "max_bin": (),
-        "monotone_constraints": (),
-        "interaction_constraints": (),
+        **dict.fromkeys(("max_depth", "max_leaves", "grow_policy", "max_bin"), ()),
+        **dict.fromkeys(("min_child_weight", "max_delta_step", "subsample", *_COLUMN_SHARES), ()),
+        **dict.fromkeys(("monotone_constraints", "interaction_constraints"), ()),
     }
     shares: ClassVar[Collection[str]] = ("subsample", *_COLUMN_SHARES)
 
-    def _table(self, data: TrainingData) -> Any:
+    def _table(self, X: Float32[np.ndarray, "row feature"]) -> Any:
         xgboost = require(self.library, "boosting")
-        return xgboost.QuantileDMatrix(data.inputs, max_bin=self.settings["max_bin"], nthread=1)
+        return xgboost.QuantileDMatrix(X, max_bin=self.settings["max_bin"], nthread=1)
 
-    def _boosted(
-        self,
-        table: Any,
-        model: Any,
-        key: UInt32[np.ndarray, "2"],
-        weight: Float32[np.ndarray, " row"],
-        y: Float32[np.ndarray, " row"],
-        rounds: Iterable[int],
-    ) -> Any:
+    def _boosted(self, table: Any, model: Any, stretch: Stretch) -> Any:
         xgboost = require(self.library, "boosting")
         settings = self.settings
+        for name, write in _WRITTEN.items():
+            if name in settings:
+                settings[name] = write(settings[name])
         # Rows are sampled here: XGBoost's own draws would begin anew with every stretch.
         share = settings.pop("subsample")
         samples_columns = any(settings.get(name, 1) < 1 for name in _COLUMN_SHARES)
-        table.set_label(y)
-        table.set_weight(weight)
+        table.set_label(stretch.y)
+        table.set_weight(stretch.weight)
         so_far = None if model is None else model.save_raw("ubj")
-        written = {name: _written(name, value) for name, value in settings.items()}
-        booster = xgboost.Booster({**written, **_FIXED}, [table], so_far)
-        for number in rounds:
-            generator = generator_from(key, number)
+        booster = xgboost.Booster({**settings, **_FIXED}, [table], so_far)
+        for number in stretch.rounds:
+            generator = generator_from(stretch.key, number)
             if share < 1:
-                table.set_weight(weight * (generator.random(len(y), np.float32) < share))
+                is_sampled = generator.random(len(stretch.y), np.float32) < share
+                table.set_weight(stretch.weight * is_sampled)
             if samples_columns:
                 _sample_columns_anew(booster, int(generator.integers(2**31)))
             booster.update(table, number)
@@ -98,26 +88,46 @@ class XGBoost(BoostedTrees):
     ) -> Float[np.ndarray, " row"]:
         return model.inplace_predict(X)
 
-    def _text(self, model: Any) -> str:
-        if model is None:
-            return _json([], 0)
-        return _json(_trees(bytes(model.save_raw("json"))), model.num_features())
+    def _content(self, model: Any) -> tuple[Sequence[Any], int]:
+        return _trees(bytes(model.save_raw("json"))), model.num_features()
 
-    def _model(self, text: str, n_features: int) -> Any:
+    def _text(self, trees: Sequence[Any], n_features: int) -> str:
+        model = {
+            "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(len(trees))},
+            "iteration_indptr": list(range(len(trees) + 1)),
+            "tree_info": [0] * len(trees),
+            "trees": [_tree(i, nodes, n_features) for i, nodes in enumerate(trees)],
+        }
+        learner = {
+            "attributes": {},
+            "feature_names": [],
+            "feature_types": [],
+            "gradient_booster": {"model": model, "name": "gbtree"},
+            "learner_model_param": {
+                "base_score": "0E0",
+                "boost_from_average": "0",
+                "num_class": "0",
+                "num_feature": str(n_features),
+                "num_target": "1",
+            },
+            "objective": {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}},
+        }
+        # The oldest version that reads this, so that all of them do.
+        return json.dumps({"learner": learner, "version": [2, 0, 0]}, separators=(",", ":"))
+
+    def _checked_trees(self, text: str, n_features: int) -> Sequence[Any]:
+        try:
+            trees = _trees(text)
+        except (LookupError, TypeError, RecursionError) as error:
+            raise ValueError(f"a model is not XGBoost's ({error!r})") from error
+        for nodes in trees:
+            _check_nodes(nodes, n_features)
+        return trees
+
+    def _model(self, trees: Sequence[Any], n_features: int) -> Any:
         xgboost = require(self.library, "boosting")
-        trees = _checked_nodes(text, n_features)
-        if not trees:
-            return None
+        text = self._text(trees, n_features)
         return xgboost.Booster({"nthread": 1}, model_file=bytearray(text, "ascii"))
-
-
-def _written(name: str, value: Any) -> Any:
-    """Constraints as XGBoost reads them where columns have numbers and no names."""
-    if name == "monotone_constraints" and not isinstance(value, str):
-        return str(tuple(value))
-    if name == "interaction_constraints" and not isinstance(value, str):
-        return str([list(group) for group in value])
-    return value
 
 
 def _sample_columns_anew(booster: Any, seed: int) -> None:
@@ -136,32 +146,6 @@ def _trees(text: str | bytes) -> list[dict[str, list[Any]]]:
     trees = json.loads(text)["learner"]["gradient_booster"]["model"]["trees"]
     names = ("left_children", "right_children", "split_indices", "split_conditions")
     return [{name: tree[name] for name in names} for tree in trees]
-
-
-def _json(trees: list[dict[str, list[Any]]], n_features: int) -> str:
-    """A model in XGBoost's JSON; what predicting does not need is empty or zero."""
-    model = {
-        "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(len(trees))},
-        "iteration_indptr": list(range(len(trees) + 1)),
-        "tree_info": [0] * len(trees),
-        "trees": [_tree(i, nodes, n_features) for i, nodes in enumerate(trees)],
-    }
-    learner = {
-        "attributes": {},
-        "feature_names": [],
-        "feature_types": [],
-        "gradient_booster": {"model": model, "name": "gbtree"},
-        "learner_model_param": {
-            "base_score": "0E0",
-            "boost_from_average": "0",
-            "num_class": "0",
-            "num_feature": str(n_features),
-            "num_target": "1",
-        },
-        "objective": {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}},
-    }
-    # The oldest version that reads this, so that all of them do.
-    return json.dumps({"learner": learner, "version": [2, 0, 0]}, separators=(",", ":"))
 
 
 def _tree(number: int, nodes: Mapping[str, list[Any]], n_features: int) -> dict[str, Any]:
@@ -188,35 +172,20 @@ def _tree(number: int, nodes: Mapping[str, list[Any]], n_features: int) -> dict[
     }
 
 
-def _checked_nodes(text: str, n_features: int) -> list[dict[str, list[Any]]]:
-    """The trees of a text, if it is one that `_json` wrote, to the letter."""
-    try:
-        trees = _trees(text)
-    except (LookupError, TypeError, RecursionError) as error:
-        raise ValueError(f"a model is not XGBoost's ({error!r})") from error
-    for nodes in trees:
-        _check_nodes(nodes, n_features)
-    # Whatever else the text may hold, XGBoost never sees it.
-    if text != _json(trees, n_features if trees else 0):
-        raise ValueError("a model holds more than trees, or other trees than it says")
-    return trees
-
-
 def _check_nodes(nodes: Mapping[str, list[Any]], n_features: int) -> None:
     left, right, feature, condition = nodes.values()
     if not 0 < len(left) == len(right) == len(feature) == len(condition):
         raise ValueError("a tree lacks nodes")
-    whole = (each for part in (left, right, feature) for each in part)
-    if not all(type(each) is int and -1 <= each < _NO_PARENT for each in whole):
+    whole = (*left, *right, *feature)
+    if not all(type(number) is int and -1 <= number < _NO_PARENT for number in whole):
         raise ValueError("nodes and features of a tree are not whole numbers")
-    if not all(type(each) is float for each in condition):
+    if not all(type(number) is float for number in condition):
         raise ValueError("the splits or leaves of a tree are not numbers")
     children = np.array([left, right])
     is_leaf = children == -1
     if not np.array_equal(is_leaf[0], is_leaf[1]):
         raise ValueError("a node of a tree has one child")
+    with np.errstate(over="ignore"):  # too large for XGBoost is infinite
+        numbers = np.array(condition).astype(np.float32)
     check_children(children, is_leaf, len(left))
-    if not all(0 <= each < n_features for each in feature):
-        raise ValueError("a tree splits a feature that the model does not have")
-    if not np.all(np.abs(np.array(condition)) <= np.finfo(np.float32).max):
-        raise ValueError("the splits or leaves of a tree are not finite")
+    check_splits(np.array(feature), n_features, numbers)

@@ -1,9 +1,9 @@
 """Methods of interval regression, one file each, all with the same doors.
 
-A method is a module with `NAME`, `Settings` (a frozen dataclass that refuses nonsense), `Fitted`
-(an immutable value), `member_epochs(settings)`, `fit(keys, X, targets, settings)` (one data set for
-each key, all with the same inputs, trained side by side), `predict(fitted, X)`, `to_arrays(fitted)`
-and `from_arrays(arrays, settings, n_features)`, in that order.
+A method is a module with `NAME`, `Settings` (a frozen dataclass that checks its values), `Fitted`
+(an immutable value), `learner`, `member_epochs`, `fit` (one data set for each key, all with the
+same inputs, trained side by side), `predict` (a `Prediction`; `predict.mean` is its mean alone),
+`to_arrays` and `from_arrays`. `docs/guides/add_a_method.md` has their arguments.
 """
 
 from confide.methods import (
@@ -15,14 +15,13 @@ from confide.methods import (
 )
 from confide.methods.batches import fit_batches
 from confide.methods.epochs import (
-    AUTO,
     FALLBACK,
     EpochChoice,
     choose_epochs,
-    is_auto,
-    refuse_auto_epochs_without_likelihood,
+    refuse_auto_epochs_without_law,
     search_epochs,
 )
+from confide.methods.members import AUTO
 from confide.named import Named
 
 REGISTRY = Named(
@@ -49,9 +48,8 @@ __all__ = [
     "concrete_dropout",
     "deep_ensemble",
     "fit_batches",
-    "is_auto",
     "naive_bootstrap",
     "quality_driven_ensemble",
-    "refuse_auto_epochs_without_likelihood",
+    "refuse_auto_epochs_without_law",
     "search_epochs",
 ]

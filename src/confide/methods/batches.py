@@ -10,7 +10,7 @@ from jaxtyping import Float, Float64, PRNGKeyArray
 from confide.learners import Learner, TrainingDivergedError, slices
 from confide.progress import Progress
 
-# Targets (networks x rows) in one batch of many fits: some tens of megabytes.
+# Targets (members x rows) in one batch of many fits: some tens of megabytes.
 TARGETS_PER_BATCH = 8_000_000
 
 
@@ -23,10 +23,11 @@ def fit_batches(
     learner: Learner[Any],
     *,
     progress: Progress | None = None,
+    targets_per_batch: int = TARGETS_PER_BATCH,
 ) -> Iterator[Any]:
-    """A fit for each data set, in their order; as many are in memory at once as a batch holds.
+    """A fit for each data set, in their order. Only the fits of one batch are in memory at once.
 
-    The numbers of a data set depend on its targets and its key alone.
+    The result for a data set depends on its targets and its key alone.
 
     Args:
         method: one of `confide.methods`.
@@ -36,9 +37,13 @@ def fit_batches(
         settings: of the method.
         learner: what is trained.
         progress: called with the number of member-epochs just finished.
+        targets_per_batch: targets (members x rows) that are in memory at once.
+
+    Yields:
+        The fits.
     """
-    of_a_set = settings.n_networks * X.shape[0]
-    for batch in slices(len(targets), max(1, TARGETS_PER_BATCH // of_a_set)):
+    of_a_set = settings.n_members * X.shape[0]
+    for batch in slices(len(targets), max(1, targets_per_batch // of_a_set)):
         try:
             fits = method.fit(
                 keys[batch], X, targets[batch], settings, learner.for_many(), progress=progress
@@ -46,7 +51,7 @@ def fit_batches(
             # One data set is asked as if it had been fitted alone.
             yield from (replace(fitted, learner=learner) for fitted in fits)
         except TrainingDivergedError as error:
-            in_batch = error.member // settings.n_networks % (batch.stop - batch.start)
+            in_batch = error.member // settings.n_members % (batch.stop - batch.start)
             error.add_note(
                 f"Members are counted over the batch: this one belongs to data set "
                 f"{batch.start + in_batch}."

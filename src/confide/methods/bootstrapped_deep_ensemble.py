@@ -1,35 +1,22 @@
 """Bootstrapped Deep Ensembles (Sluijterman, Cator and Heskes): Algorithms 1 and 2 of the paper."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
-from confide.bootstrap import Bootstrap, BootstrappedEnsemble, Keys, bootstrapped_ensemble
-from confide.checks import require_choice, require_whole
-from confide.errors import is_number
+from confide.bootstrap import Bootstrap, bootstrapped_ensemble
+from confide.checks import checked_field, require_choice, require_whole, require_within
 from confide.learners import Learner
 from confide.methods import members
-from confide.methods.members import (
-    FittedMembers,
-    answers,
-    in_row_blocks,
-    kept,
-    learn_noise,
-    learner,
-    noise_from,
-    prepared,
-    restored,
-)
+from confide.methods.members import require_several
 from confide.methods.noise import variance_at
-from confide.methods.settings import EnsembleSettings, require_several
+from confide.methods.predictor import Answers, FittedMembers, Predictor, Row, Table
 from confide.persistence import Arrays, checked_array
 from confide.prediction import Prediction
 from confide.progress import Progress
-from confide.standardise import Standardiser
-from confide.trees import Trees
 from confide.uncertainty import (
     Law,
     aleatoric_variance,
@@ -41,19 +28,6 @@ from confide.uncertainty import (
     optimisation_variance,
 )
 
-__all__ = [
-    "NAME",
-    "Fitted",
-    "Settings",
-    "fit",
-    "from_arrays",
-    "learner",
-    "member_epochs",
-    "predict",
-    "to_arrays",
-    "validation_law",
-]
-
 NAME = "bootstrapped_deep_ensemble"
 
 AS_PUBLISHED = {"retrain_optimiser": "fresh", "retrain_targets": "restandardised"}
@@ -61,36 +35,33 @@ AS_PUBLISHED = {"retrain_optimiser": "fresh", "retrain_targets": "restandardised
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(EnsembleSettings):
+class Settings(members.EnsembleSettings):
     """Those of the networks, and how they are retrained (see `Bootstrap`).
 
-    Attributes:
-        retrain_fraction: r, the share of the epochs that is repeated.
-        n_retrains: B, retrainings of each member.
-        retrain_optimiser: "restored" as it was at the snapshot, or "fresh".
-        retrain_targets: simulated targets on their "original_scale", or "restandardised".
+    The paper's r is `retrain_fraction`, its B is `n_retrains`.
     """
 
-    retrain_fraction: float = 0.3
-    n_retrains: int = 1
-    retrain_optimiser: Literal["restored", "fresh"] = "restored"
-    retrain_targets: Literal["original_scale", "restandardised"] = "original_scale"
+    n_members: int = checked_field(5, require_several, "a bootstrapped ensemble")
+    retrain_fraction: float = checked_field(
+        0.3,
+        require_within,
+        "(0, 1]",
+        "It is the share of the epochs that is repeated on simulated targets; pass a fraction such "
+        "as 0.3.",
+    )
+    n_retrains: int = checked_field(
+        1, require_whole, "It is the number of retrainings of a member."
+    )
+    retrain_optimiser: Literal["restored", "fresh"] = checked_field(
+        "restored", require_choice, ("restored", "fresh")
+    )
+    retrain_targets: Literal["original_scale", "restandardised"] = checked_field(
+        "original_scale", require_choice, ("original_scale", "restandardised")
+    )
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be meant."""
+        """Refuses values that make no sense, and too few epochs to repeat one."""
         super().__post_init__()
-        require_several(self.n_members, "a bootstrapped ensemble")
-        if not (is_number(self.retrain_fraction) and 0 < self.retrain_fraction <= 1):
-            raise ValueError(
-                f"`retrain_fraction` must lie in (0, 1], got {self.retrain_fraction!r}. It is the "
-                "share of the epochs that is repeated on simulated targets; pass a fraction such "
-                "as 0.3."
-            )
-        require_whole("n_retrains", self.n_retrains, "It is the number of retrainings of a member.")
-        require_choice("retrain_optimiser", self.retrain_optimiser, ("restored", "fresh"))
-        require_choice(
-            "retrain_targets", self.retrain_targets, ("original_scale", "restandardised")
-        )
         if self.bootstrap.repeated_epochs == 0:
             raise ValueError(
                 f"At least one epoch must be repeated, but retrain_fraction="
@@ -126,6 +97,9 @@ class Fitted(FittedMembers):
     scale: Float64[np.ndarray, " retrained"]
 
 
+learner = members.learner
+
+
 def member_epochs(settings: Settings, learner: Learner[Any]) -> int:
     """How many epochs of one member a fit takes: the scale of its progress."""
     repeated = settings.n_retrains * settings.bootstrap.repeated_epochs
@@ -134,93 +108,61 @@ def member_epochs(settings: Settings, learner: Learner[Any]) -> int:
 
 def fit(
     keys: Sequence[PRNGKeyArray],
-    X: Float[np.ndarray, "row feature"],
+    X: Table,
     targets: Float64[np.ndarray, "set row"],
     settings: Settings,
     learner: Learner[Any],
     *,
-    sample_weight: Float64[np.ndarray, " row"] | None = None,
+    sample_weight: Row | None = None,
     progress: Progress | None = None,
 ) -> list[Fitted]:
     """Trains the members, and retrains them on targets simulated from themselves.
 
-    Args:
-        keys: one for each data set.
-        X: the inputs of all.
-        targets: of each data set.
-        settings: of the method.
-        learner: what is trained.
-        sample_weight: of the rows.
-        progress: called with the number of member-epochs just finished.
+    See `confide.methods.members.fit_members` for the arguments.
     """
-    n_members = settings.n_members
-    of_members = Keys.from_keys(keys, n_members)
-    sets = prepared(X, targets, sample_weight)
-    noise = learn_noise(of_members, learner, sets, settings, progress)
+    sets = members.prepared(
+        keys, X, targets, settings, learner, sample_weight=sample_weight, progress=progress
+    )
+    n_members, n_all = settings.n_members, len(sets.targets)
+    variance = None
+    if not learner.likelihood.has_variance:
+        variance = variance_at(sets.noise, sets.data.inputs, n_members)
     ensembles = bootstrapped_ensemble(
-        of_members,
+        sets.keys,
         learner,
         sets.data,
-        sets.of_members(n_members),
+        sets.targets,
         settings.bootstrap,
-        noise_variance=variance_at(noise, sets.data.inputs, n_members),
+        noise_variance=variance,
         progress=progress,
     )
-    n_all = len(keys) * n_members
-    parts = (
-        ensembles.part(learner, slice(first, first + n_members), n_all)
-        for first in range(0, n_all, n_members)
-    )
-    return [
-        _fitted(settings, learner, standardiser, part, own_noise)
-        for standardiser, part, own_noise in zip(sets.standardisers, parts, noise, strict=True)
-    ]
+    fits = []
+    for j, (standardiser, noise) in enumerate(zip(sets.standardisers, sets.noise, strict=True)):
+        own = ensembles.part(learner, slice(j * n_members, (j + 1) * n_members), n_all)
+        retrained = own.retrained, own.location, own.scale
+        fits.append(Fitted(settings, learner, standardiser, own.members, noise, *retrained))
+    return fits
 
 
-def _fitted(
-    settings: Settings,
-    learner: Learner[Any],
-    standardiser: Standardiser,
-    ensemble: BootstrappedEnsemble[Any],
-    noise: Trees | None,
-) -> Fitted:
-    return Fitted(
-        settings,
-        learner,
-        standardiser,
-        ensemble.members,
-        noise,
-        ensemble.retrained,
-        ensemble.location,
-        ensemble.scale,
-    )
+def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:
+    answers = Answers.of(fitted, X)
+    yield ensemble_mean(answers.means)
+    yield aleatoric_variance(answers.variances)
+    yield classical_variance(answers.means, _retrained_means(fitted, X))
+    yield optimisation_variance(answers.means)
 
 
-def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
+def _prediction(
+    fitted: Fitted, mean: Row, noise: Row, classical: Row, optimisation: Row
+) -> Prediction:
     """Mean, both laws and the three variances for each row."""
-    standardiser, n_members = fitted.standardiser, fitted.settings.n_members
-
-    def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
-        of_members = answers(fitted, X_block)
-        return np.stack(
-            [
-                ensemble_mean(of_members.means),
-                aleatoric_variance(of_members.variances),
-                classical_variance(of_members.means, _retrained_means(fitted, X_block)),
-                optimisation_variance(of_members.means),
-            ]
-        )
-
-    # Variances are formed in units of the standardised target, where a large mean costs no digits.
-    mean, *variances = in_row_blocks(of_rows, X)
-    mean = standardiser.y_mean + standardiser.y_scale * mean
-    aleatoric, classical, optimisation = (v * standardiser.y_scale**2 for v in variances)
+    n_members = fitted.settings.n_members
     epistemic = epistemic_variance(classical, optimisation, n_members)
     return Prediction(
         mean=mean,
-        aleatoric_variance=aleatoric,
+        aleatoric_variance=noise,
         epistemic_variance=epistemic,
-        prediction_law=bootstrapped_prediction_law(mean, epistemic, aleatoric, n_members),
+        prediction_law=bootstrapped_prediction_law(mean, epistemic, noise, n_members),
         confidence_law=bootstrapped_confidence_law(mean, epistemic, n_members),
         classical_variance=classical,
         optimisation_variance=optimisation,
@@ -228,19 +170,19 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     )
 
 
+predict = Predictor(_numbers, _prediction)
+
+
 def member_means(
-    fitted: Fitted, X: Float[np.ndarray, "row feature"]
+    fitted: Fitted, X: Table
 ) -> tuple[Float64[np.ndarray, "member row"], Float64[np.ndarray, "retraining member row"]]:
     """What each member predicts, before and after each retraining."""
-    means, retrained = answers(fitted, X).means, _retrained_means(fitted, X)
     location, scale = fitted.standardiser.y_mean, fitted.standardiser.y_scale
-    before, after = (location + scale * each.astype(np.float64) for each in (means, retrained))
-    return before, after
+    before, after = Answers.of(fitted, X).means, _retrained_means(fitted, X)
+    return location + scale * before.astype(np.float64), location + scale * after.astype(np.float64)
 
 
-def _retrained_means(
-    fitted: Fitted, X: Float[np.ndarray, "row feature"]
-) -> Float[np.ndarray, "retraining member row"]:
+def _retrained_means(fitted: Fitted, X: Table) -> Float[np.ndarray, "retraining member row"]:
     """What retrained members predict, in units of the members' own training."""
     learner = fitted.learner
     outputs = learner.predict(fitted.retrained, fitted.standardiser.inputs(X))
@@ -264,7 +206,7 @@ def to_arrays(fitted: Fitted) -> Arrays:
     """What a model file keeps beside the settings."""
     return {
         **members.to_arrays(fitted),
-        **kept("retrained", fitted.learner, fitted.retrained),
+        **members.kept("retrained", fitted.learner, fitted.retrained),
         "retrained_location": fitted.location,
         "retrained_scale": fitted.scale,
     }
@@ -274,21 +216,13 @@ def from_arrays(
     arrays: Arrays, settings: Settings, learner: Learner[Any], n_features: int
 ) -> Fitted:
     """A fitted method from a model file's arrays, checked."""
-    n_members = settings.n_members
-    n_retrained = n_members * settings.n_retrains
+    n_retrained = settings.n_members * settings.n_retrains
     location, scale = (
         checked_array(arrays, name, (n_retrained,), np.float64)
         for name in ("retrained_location", "retrained_scale")
     )
     if not np.all(scale > 0):
         raise ValueError("scales must be positive")
-    return Fitted(
-        settings,
-        learner,
-        Standardiser.from_arrays(arrays, n_features),
-        restored(arrays, "members", n_members, learner, n_features),
-        noise_from(arrays, learner, n_features),
-        restored(arrays, "retrained", n_retrained, learner, n_features),
-        location,
-        scale,
-    )
+    fitted = members.from_arrays(arrays, settings, learner, n_features)
+    retrained = members.restored(arrays, "retrained", n_retrained, learner, n_features)
+    return Fitted(**vars(fitted), retrained=retrained, location=location, scale=scale)

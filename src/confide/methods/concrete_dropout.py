@@ -1,21 +1,19 @@
 """Concrete Dropout (Gal, Hron and Kendall 2017): one network, dropout rates learned with it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float, Float64, PRNGKeyArray, UInt32
+from jaxtyping import Float64, PRNGKeyArray, UInt32
 
 from confide.bootstrap import Keys
-from confide.checks import require_choice, require_positive, require_whole
+from confide.checks import checked_field, require_choice, require_positive, require_whole
 from confide.learners import Learner, as_key, dropout_networks, layer_sizes, thinned
 from confide.methods import members
-from confide.methods.members import FittedMembers, fit_members, in_row_blocks, member_epochs
-from confide.methods.settings import TrainingSettings
+from confide.methods.predictor import FittedMembers, Predictor, Row, Table
 from confide.persistence import Arrays, checked_array
 from confide.prediction import Prediction
-from confide.progress import Progress
 from confide.randomness import member_keys
 from confide.uncertainty import (
     TPlusNormalLaw,
@@ -24,18 +22,6 @@ from confide.uncertainty import (
     disagreement_variance,
     ensemble_mean,
 )
-
-__all__ = [
-    "NAME",
-    "Fitted",
-    "Settings",
-    "fit",
-    "from_arrays",
-    "learner",
-    "member_epochs",
-    "predict",
-    "to_arrays",
-]
 
 NAME = "concrete_dropout"
 
@@ -47,37 +33,28 @@ MOST_PASSES = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(TrainingSettings):
-    """Those of the network, and of its dropout.
+class Settings(members.TrainingSettings):
+    """Those of the network, with three times an ensemble's epochs as in the paper, and dropout's.
 
-    Attributes:
-        max_epochs: passes over the data; three times an ensemble's, as in the paper.
-        n_passes: networks thinned at random that make a prediction.
-        prior_length_scale: l, of the prior on the weights.
-        regulariser: the inventors' ("concrete"), or "none".
+    The authors' l is `prior_length_scale`.
     """
 
-    max_epochs: int = 240
-    n_passes: int = 200
-    prior_length_scale: float = 1e-4
-    regulariser: Literal["concrete", "none"] = "concrete"
+    n_members: ClassVar[int] = 1
+    max_epochs: int = checked_field(240, require_whole, "It is the number of passes over the data.")
+    n_passes: int = checked_field(200, require_whole, "It is the number of random passes.")
+    prior_length_scale: float = checked_field(1e-4, require_positive, "Pass for example 1e-4.")
+    regulariser: Literal["concrete", "none"] = checked_field(
+        "concrete", require_choice, ("concrete", "none")
+    )
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be meant."""
+        """Refuses values that make no sense."""
         super().__post_init__()
-        require_whole("n_passes", self.n_passes, "It is the number of random passes.")
-        require_positive("prior_length_scale", self.prior_length_scale, "Pass for example 1e-4.")
-        require_choice("regulariser", self.regulariser, ("concrete", "none"))
         if not 2 <= self.n_passes <= MOST_PASSES:
             raise ValueError(
                 f"`n_passes` must lie between 2 and {MOST_PASSES}, got {self.n_passes}: one pass "
                 "has no spread, and that many would never end. Pass for example 200."
             )
-
-    @property
-    def n_networks(self) -> int:
-        """One."""
-        return 1
 
 
 def learner(
@@ -101,20 +78,19 @@ class Fitted(FittedMembers):
     pass_key: UInt32[np.ndarray, "2"]
 
 
+member_epochs = members.member_epochs
+
+
 def fit(
     keys: Sequence[PRNGKeyArray],
-    X: Float[np.ndarray, "row feature"],
+    X: Table,
     targets: Float64[np.ndarray, "set row"],
     settings: Settings,
     learner: Learner[Any],
-    *,
-    sample_weight: Float64[np.ndarray, " row"] | None = None,
-    progress: Progress | None = None,
+    **how: Any,
 ) -> list[Fitted]:
     """Trains one network a data set; see `fit_members` for the arguments."""
-    networks = fit_members(
-        keys, X, targets, settings, learner, sample_weight=sample_weight, progress=progress
-    )
+    networks = members.fit_members(keys, X, targets, settings, learner, **how)
     pass_keys = Keys.from_keys(keys, 1).simulation
     return [
         Fitted(**vars(fitted), pass_key=pass_key)
@@ -122,31 +98,33 @@ def fit(
     ]
 
 
-def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
-    """Mean, both laws and the variances over random passes, for each row."""
-    standardiser, learner = fitted.standardiser, fitted.learner.for_many()
+def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:
+    learner = fitted.learner.for_many()
     keys = member_keys(as_key(fitted.pass_key), fitted.settings.n_passes)
     passes = thinned(learner, fitted.members, keys, X.shape[1])
+    outputs = learner.predict(passes, fitted.standardiser.inputs(X))
+    means, variances = outputs[..., 0], outputs[..., 1]
+    yield ensemble_mean(means)
+    yield aleatoric_variance(variances)
+    yield disagreement_variance(means)
 
-    def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
-        outputs = learner.predict(passes, standardiser.inputs(X_block))
-        means, variances = outputs[..., 0], outputs[..., 1]
-        parts = [ensemble_mean(means), aleatoric_variance(variances), disagreement_variance(means)]
-        return np.stack(parts)
 
-    mean, *variances = in_row_blocks(of_rows, X)
-    mean = standardiser.y_mean + standardiser.y_scale * mean
-    aleatoric, epistemic = (v * standardiser.y_scale**2 for v in variances)
+def _prediction(fitted: Fitted, mean: Row, noise: Row, spread: Row) -> Prediction:
+    """Mean, both laws and the variances over random passes, for each row."""
+    del fitted
     return Prediction(
         mean=mean,
-        aleatoric_variance=aleatoric,
-        epistemic_variance=epistemic,
-        prediction_law=deep_ensemble_prediction_law(mean, epistemic, aleatoric),
-        confidence_law=TPlusNormalLaw.normal(mean, np.sqrt(epistemic)),
+        aleatoric_variance=noise,
+        epistemic_variance=spread,
+        prediction_law=deep_ensemble_prediction_law(mean, spread, noise),
+        confidence_law=TPlusNormalLaw.normal(mean, np.sqrt(spread)),
         classical_variance=None,
         optimisation_variance=None,
         n_members=1,
     )
+
+
+predict = Predictor(_numbers, _prediction)
 
 
 def to_arrays(fitted: Fitted) -> Arrays:

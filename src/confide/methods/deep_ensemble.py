@@ -1,21 +1,13 @@
 """Deep Ensembles (Lakshminarayanan et al. 2017): their mixture, and the law it implies."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Float64
+from jaxtyping import Float
 
-from confide.methods.members import (
-    FittedMembers,
-    answers,
-    fit_members,
-    from_arrays,
-    in_row_blocks,
-    learner,
-    member_epochs,
-    to_arrays,
-)
-from confide.methods.settings import EnsembleSettings
+from confide.methods import members
+from confide.methods.predictor import Answers, FittedMembers, Predictor, Row, Table
 from confide.prediction import Prediction
 from confide.uncertainty import (
     Law,
@@ -27,58 +19,47 @@ from confide.uncertainty import (
     optimisation_variance,
 )
 
-__all__ = [
-    "NAME",
-    "Fitted",
-    "Settings",
-    "fit",
-    "from_arrays",
-    "learner",
-    "member_epochs",
-    "predict",
-    "to_arrays",
-    "validation_law",
-]
-
 NAME = "deep_ensemble"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(EnsembleSettings):
+class Settings(members.EnsembleSettings):
     """Deep Ensembles have no settings beyond those of their networks."""
 
 
 Fitted = FittedMembers
-fit = fit_members
+learner, member_epochs, fit = members.learner, members.member_epochs, members.fit_members
+to_arrays, from_arrays = members.to_arrays, members.from_arrays
 
 
-def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
+def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:
+    answers = Answers.of(fitted, X)
+    yield ensemble_mean(answers.means)
+    yield aleatoric_variance(answers.variances)
+    yield disagreement_variance(answers.means)
+    if fitted.settings.n_members > 1:
+        yield optimisation_variance(answers.means)
+
+
+def _prediction(
+    fitted: Fitted, mean: Row, noise: Row, disagreement: Row, optimisation: Row | None = None
+) -> Prediction:
     """Mean, both laws and the variances that a deep ensemble knows of, for each row."""
-    standardiser, n_members = fitted.standardiser, fitted.settings.n_members
-
-    def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
-        means, variances = answers(fitted, X_block)
-        parts = [ensemble_mean(means), aleatoric_variance(variances), disagreement_variance(means)]
-        if n_members > 1:
-            parts.append(optimisation_variance(means))
-        return np.stack(parts)
-
-    mean, *variances = in_row_blocks(of_rows, X)
-    mean = standardiser.y_mean + standardiser.y_scale * mean
-    aleatoric, disagreement, *optimisation = (v * standardiser.y_scale**2 for v in variances)
-    several = n_members > 1
+    n_members, several = fitted.settings.n_members, optimisation is not None
+    law = deep_ensemble_confidence_law(mean, disagreement, n_members) if several else None
     return Prediction(
         mean=mean,
-        aleatoric_variance=aleatoric,
+        aleatoric_variance=noise,
         epistemic_variance=disagreement,
-        prediction_law=deep_ensemble_prediction_law(mean, disagreement, aleatoric),
-        confidence_law=deep_ensemble_confidence_law(mean, disagreement, n_members)
-        if several
-        else None,
+        prediction_law=deep_ensemble_prediction_law(mean, disagreement, noise),
+        confidence_law=law,
         classical_variance=None,
-        optimisation_variance=optimisation[0] if several else None,
+        optimisation_variance=optimisation,
         n_members=n_members,
     )
+
+
+predict = Predictor(_numbers, _prediction)
 
 
 def validation_law(

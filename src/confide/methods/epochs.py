@@ -17,14 +17,13 @@ from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 from confide.bootstrap import Keys
 from confide.fingerprints import groups
 from confide.learners import Learner, Plan, TrainingData, TrainingDivergedError, slices
-from confide.methods.members import ROWS_PER_BLOCK
-from confide.methods.settings import EnsembleSettings
-from confide.persistence import Arrays
+from confide.methods.members import EnsembleSettings
+from confide.methods.predictor import ROWS_PER_BLOCK
+from confide.persistence import Arrays, checked_fields
 from confide.progress import Progress
 from confide.randomness import generator_from, split_on_host
 from confide.standardise import Standardiser
 
-AUTO = "auto"
 FALLBACK = 80  # the paper's (Section 4.2)
 # Two steps to each doubling, through the paper's 80.
 CANDIDATES = (2, 3, 5, 7, 10, 14, 20, 28, 40, 57, 80, 113, 160, 226, 320, 453, 640)
@@ -69,19 +68,13 @@ class EpochChoice:
         return dataclasses.asdict(self), {}
 
     @classmethod
-    def from_file(cls, said: Any, arrays: Arrays) -> "EpochChoice":
+    def from_file(cls, payload: Any, arrays: Arrays) -> "EpochChoice":
         """From a model file, checked."""
-        kinds = {"candidates": int, "scores": float, "standard_errors": float}
-        lists = {name: tuple(said[name]) for name in kinds}
-        if (
-            arrays
-            or said.keys() != {field.name for field in dataclasses.fields(cls)}
-            or len({len(values) for values in lists.values()}) != 1
-            or any(type(value) is not kinds[name] for name in lists for value in lists[name])
-            or [type(said[name]) for name in ("epochs", "n_held_out", "reason")] != [int, int, str]
-        ):
-            raise ValueError("the choice of epochs does not fit together")
-        return cls(**{**said, **lists})
+        choice = cls(**checked_fields(cls, payload))
+        lengths = {len(choice.candidates), len(choice.scores), len(choice.standard_errors)}
+        if arrays or len(lengths) != 1:
+            raise ValueError("scores and candidates do not fit together")
+        return choice
 
 
 class Fold(NamedTuple):
@@ -98,12 +91,7 @@ class Fold(NamedTuple):
     weight: Float64[np.ndarray, " held_out"]
 
 
-def is_auto(max_epochs: object) -> bool:
-    """Whether the epochs are left to the data."""
-    return isinstance(max_epochs, str) and max_epochs == AUTO
-
-
-def refuse_auto_epochs_without_likelihood(estimator: str, method: Any) -> None:
+def refuse_auto_epochs_without_law(estimator: str, method: Any) -> None:
     """Refuses methods that have no law to score held-out rows by."""
     if not hasattr(method, "validation_law"):
         raise ValueError(
@@ -112,18 +100,14 @@ def refuse_auto_epochs_without_likelihood(estimator: str, method: Any) -> None:
         )
 
 
-def refuse_auto_epochs_without_variance(learner: Learner[Any]) -> None:
-    """Refuses learners whose likelihood says nothing of the noise."""
+def _refuse_learner(learner: Learner[Any]) -> None:
+    """Refuses a learner that predicts no noise, or must know from the start how long it trains."""
     if not learner.likelihood.has_variance:
         raise ValueError(
             "`max_epochs='auto'` needs a network that predicts a mean and a log standard "
             "deviation, and yours predicts a mean alone. Give it a second output, or pass a number "
             "of epochs."
         )
-
-
-def refuse_auto_epochs_without_total(learner: Learner[Any]) -> None:
-    """Refuses learners that must know from the start how long they will be trained."""
     if learner.needs_total:
         raise ValueError(
             "`max_epochs='auto'` finds the number of epochs while it trains, and a scheduler in "
@@ -157,15 +141,21 @@ def choose_epochs(
         learner: what is trained.
         sample_weight: of the rows.
         progress: called with the number of member-epochs just finished.
+
+    Returns:
+        The number, with the scores that led to it.
     """
-    refuse_auto_epochs_without_variance(learner)
-    refuse_auto_epochs_without_total(learner)
+    _refuse_learner(learner)
     of_rows = groups(X, y)
     if (n_groups := int(of_rows.max()) + 1) < FEWEST_ROWS:
-        return _fallback(f"{n_groups} different rows are too few to hold some out")
+        reason = (
+            f"{n_groups} different rows are too few to hold some out: these are the paper's "
+            f"{FALLBACK} epochs."
+        )
+        return EpochChoice(FALLBACK, (), (), (), 0, reason)
     # The fit itself takes the first four: its numbers are those of a fit with that `max_epochs`.
     *_, of_folds, of_training = split_on_host(key, 6)
-    folds = _folds(generator_from(of_folds), X, y, of_rows, settings.n_networks, sample_weight)
+    folds = _folds(generator_from(of_folds), X, y, of_rows, settings.n_members, sample_weight)
     candidates = candidates_for(settings, learner, folds[0].data.n_rows)
     weight = np.concatenate([fold.weight for fold in folds])
     steps_per_epoch = learner.steps_per_epoch(folds[0].data.n_rows)
@@ -179,7 +169,7 @@ def choose_epochs(
             break
     if progress is not None:  # a search that ends early has done all that there was to do
         left = candidates[-1] - candidates[len(losses) - 1]
-        progress(settings.n_networks * len(folds) * left)
+        progress(settings.n_members * len(folds) * left)
     chosen, errors = longest_as_good(np.array(losses), weight)
     best = int(np.argmin(means))
     return EpochChoice(
@@ -199,8 +189,8 @@ def search_epochs(settings: EnsembleSettings, learner: Learner[Any], n_rows: int
     """How many epochs of one member the search takes at most: the scale of its progress."""
     if n_rows < FEWEST_ROWS:
         return 0
-    most = candidates_for(settings, learner, n_rows - _n_held_out(n_rows))[-1]
-    return settings.n_networks * n_folds(n_rows) * most
+    most = candidates_for(settings, learner, n_rows - int(HELD_OUT_SHARE * n_rows))[-1]
+    return settings.n_members * n_folds(n_rows) * most
 
 
 def candidates_for(settings: EnsembleSettings, learner: Learner[Any], n_rows: int) -> list[int]:
@@ -217,7 +207,7 @@ def n_folds(n_rows: int) -> int:
         >>> [n_folds(n) for n in (20, 1000, 2000, 5000, 10**6)]
         [5, 5, 3, 1, 1]
     """
-    return max(1, min(MOST_FOLDS, -(-ROWS_TO_SCORE // _n_held_out(n_rows))))
+    return max(1, min(MOST_FOLDS, -(-ROWS_TO_SCORE // int(HELD_OUT_SHARE * n_rows))))
 
 
 def longest_as_good(
@@ -242,10 +232,6 @@ def longest_as_good(
     return int(np.flatnonzero(distance <= np.minimum(errors, TOLERANCE))[-1]), errors
 
 
-def _fallback(why: str) -> EpochChoice:
-    return EpochChoice(FALLBACK, (), (), (), 0, f"{why}: these are the paper's {FALLBACK} epochs.")
-
-
 def _allowed(settings: EnsembleSettings, epochs: int) -> bool:
     """A bootstrap must have an epoch to repeat."""
     try:
@@ -253,10 +239,6 @@ def _allowed(settings: EnsembleSettings, epochs: int) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _n_held_out(n_rows: int) -> int:
-    return int(HELD_OUT_SHARE * n_rows)
 
 
 def _folds(
@@ -271,14 +253,15 @@ def _folds(
     # Mean and scale of all rows: two numbers a column, which no choice of epochs can profit from.
     (standardiser,) = Standardiser.for_each(X, y[None], sample_weight)
     n_rows, n_groups = len(y), int(of_rows.max()) + 1
+    n_left_out = int(HELD_OUT_SHARE * n_groups)
     order = generator.permutation(n_groups)
     weight = np.ones(n_rows) if sample_weight is None else sample_weight
     folds = []
     for k in range(n_folds(n_rows)):
-        in_turn = np.roll(order, -k * _n_held_out(n_groups))
+        in_turn = np.roll(order, -k * n_left_out)
         place = np.argsort(in_turn)[of_rows]
         rows = np.argsort(place, kind="stable")
-        n_held_out = int(np.sum(place >= n_groups - _n_held_out(n_groups)))
+        n_held_out = int(np.sum(place >= n_groups - n_left_out))
         held_out = rows[-n_held_out:]
         blocks = (standardiser.inputs(X[rows[block]]) for block in slices(n_rows, ROWS_PER_BLOCK))
         data = TrainingData.from_blocks(blocks, X.shape, weight[rows])
@@ -306,7 +289,7 @@ def _losses(
     progress: Progress | None,
 ) -> Iterator[Float64[np.ndarray, " held_out"]]:
     """The negative log-likelihood of every held-out row after each candidate's epochs."""
-    n_members = settings.n_networks
+    n_members = settings.n_members
     keys = [Keys.from_key(of_fold, n_members) for of_fold in split_on_host(key, len(folds))]
     states = [learner.init(k.initialisation, f.data) for k, f in zip(keys, folds, strict=True)]
     for before, epochs in zip([0, *candidates], candidates, strict=False):

@@ -1,105 +1,146 @@
-"""What methods of ensembles do alike: prepare data, train members, ask them, keep them.
+"""What the methods share: settings, training of members, and their arrays in files.
 
 A method that trains its members and nothing more takes its doors from here.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
+from jaxtyping import Float32, Float64, Int, PRNGKeyArray
 
 from confide.bootstrap import Keys, train_ensemble
+from confide.checks import checked_field, require_whole
 from confide.learners import Learner, TrainingData, networks
 from confide.methods.noise import noise_epochs, out_of_fold_noise
-from confide.methods.settings import TrainingSettings
+from confide.methods.predictor import FittedMembers, Row, Table
 from confide.persistence import Arrays, part
 from confide.progress import Progress
 from confide.randomness import MemberKeys
 from confide.standardise import Standardiser
 from confide.trees import Trees
-from confide.uncertainty import disagreement_variance, optimisation_variance
 
-# Rows answered at once: members x rows stays a few megabytes however long the table is.
-ROWS_PER_BLOCK = 65_536
-# Variance between members as of a sample (divisor M - 1) or of a population (divisor M).
-SPREADS = {"sample": optimisation_variance, "population": disagreement_variance}
+AUTO = "auto"  # the number of epochs is left to the data
+USUAL = "It is the number of members; 5 is usual."
+
+Resample: TypeAlias = Callable[[MemberKeys, int], Int[np.ndarray, "member row"]]
+
+
+def require_several(name: str, value: Any, what: str) -> None:
+    """Refuses a single member where only several have a spread."""
+    require_whole(name, value, USUAL)
+    if value < 2:
+        raise ValueError(
+            f"`{name}` must be at least 2 for {what}, got {value}: one member cannot show how much "
+            "chance moves its training. Pass n_members=5, or use "
+            "DeepEnsembleRegressor(n_members=1) for one plain network."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """How long members are trained; the default is the paper's (Section 4.2).
+
+    A method's settings say how many members it has, `n_members`, as a setting or as a constant.
+
+    Attributes:
+        max_epochs: passes over the data, or another learner's own steps.
+    """
+
+    max_epochs: int = checked_field(80, require_whole, "It is the number of passes over the data.")
+
+    def __post_init__(self) -> None:
+        """Refuses values that make no sense."""
+        for setting in fields(self):
+            if "require" in setting.metadata:
+                value, advice = getattr(self, setting.name), setting.metadata["advice"]
+                setting.metadata["require"](setting.name, value, *advice)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnsembleSettings(TrainingSettings):
+    """Several members.
+
+    Attributes:
+        n_members: M, their number.
+    """
+
+    n_members: int = checked_field(5, require_whole, USUAL)
 
 
 class Prepared(NamedTuple):
-    """Data sets with the same inputs, standardised.
+    """Data sets with the same inputs, standardised, and what their members are trained with.
 
     Members of data set j are entries j * M to (j + 1) * M - 1 of every array of members.
-    """
-
-    standardisers: list[Standardiser]
-    data: TrainingData
-    targets: Float32[np.ndarray, "set row"]
-
-    def of_members(self, n_members: int) -> Float32[np.ndarray, "member row"]:
-        """The targets of each data set, repeated for each of its members."""
-        n_sets, n_rows = self.targets.shape
-        repeated = np.broadcast_to(self.targets[:, None], (n_sets, n_members, n_rows))
-        return repeated.reshape(-1, n_rows)  # not a copy where there is one set
-
-
-@dataclass(frozen=True)
-class FittedMembers:
-    """Trained members, with what it takes to ask them.
 
     Attributes:
-        settings: of the method.
-        learner: what was trained.
-        standardiser: of inputs and target.
-        members: the trained members, the learner's own state.
-        noise: variance of the noise where the learner predicts a mean alone, in standardised
-            units; None where it predicts the variance too.
+        keys: of all members.
+        standardisers: of each data set.
+        data: the rows.
+        targets: of each member.
+        noise: of each data set, or None where the learner predicts it.
     """
 
-    settings: Any
-    learner: Learner[Any]
-    standardiser: Standardiser
-    members: Any
-    noise: Trees | None
+    keys: Keys
+    standardisers: list[Standardiser]
+    data: TrainingData
+    targets: Float32[np.ndarray, "member row"]
+    noise: Sequence[Trees | None]
 
 
-class Answers(NamedTuple):
-    """What each member predicts for some rows, in standardised units."""
-
-    means: Float[np.ndarray, "member row"]
-    variances: Float[np.ndarray, "member row"]
-
-
-def learner(settings: TrainingSettings, n_features: int, **arguments: Any) -> Learner[Any]:
+def learner(settings: EnsembleSettings, n_features: int, **arguments: Any) -> Learner[Any]:
     """Networks with a mean and a variance; see `confide.learners.networks` for the arguments."""
-    return networks(n_features, settings.n_networks, **arguments)
+    return networks(n_features, settings.n_members, **arguments)
+
+
+def member_epochs(settings: Any, learner: Learner[Any]) -> int:
+    """How many epochs of one member a fit takes: the scale of its progress."""
+    total = settings.n_members * settings.max_epochs
+    if not learner.likelihood.has_variance:
+        total += noise_epochs(settings.max_epochs, settings.n_members)
+    return int(total)
 
 
 def prepared(
-    X: Float[np.ndarray, "row feature"],
+    keys: Sequence[PRNGKeyArray],
+    X: Table,
     targets: Float64[np.ndarray, "set row"],
-    sample_weight: Float64[np.ndarray, " row"] | None,
-    member_rows: Int[np.ndarray, "member row"] | None = None,
+    settings: Any,
+    learner: Learner[Any],
+    *,
+    sample_weight: Row | None = None,
+    progress: Progress | None = None,
+    resample: Resample | None = None,
 ) -> Prepared:
-    """Each data set standardised by itself."""
+    """Each data set standardised by itself; see `fit_members` for the arguments."""
+    n_members, n_sets = settings.n_members, len(targets)
+    of_members = Keys.from_keys(keys, n_members)
+    rows = None if resample is None else resample(of_members.simulation, len(X))
     standardisers = Standardiser.for_each(X, targets, sample_weight)
+    scaled = np.stack([s.targets(y) for s, y in zip(standardisers, targets, strict=True)])
     blocks = standardisers[0].input_blocks(X)
-    each = np.stack([s.targets(y) for s, y in zip(standardisers, targets, strict=True)])
-    data = TrainingData.from_blocks(blocks, X.shape, sample_weight, member_rows)
-    return Prepared(standardisers, data, each)
+    data = TrainingData.from_blocks(blocks, X.shape, sample_weight, rows)
+    noise: Sequence[Trees | None] = [None] * n_sets
+    if not learner.likelihood.has_variance:
+        noise = out_of_fold_noise(
+            of_members, learner, data, scaled, settings.max_epochs, progress=progress
+        )
+    # Not a copy where there is one set.
+    repeated = np.broadcast_to(scaled[:, None], (n_sets, n_members, len(X))).reshape(-1, len(X))
+    return Prepared(of_members, standardisers, data, repeated, noise)
 
 
 def fit_members(
     keys: Sequence[PRNGKeyArray],
-    X: Float[np.ndarray, "row feature"],
+    X: Table,
     targets: Float64[np.ndarray, "set row"],
-    settings: TrainingSettings,
+    settings: Any,
     learner: Learner[Any],
     *,
-    sample_weight: Float64[np.ndarray, " row"] | None = None,
+    sample_weight: Row | None = None,
     progress: Progress | None = None,
-    resample: Callable[[MemberKeys, int], Int[np.ndarray, "member row"]] | None = None,
+    resample: Resample | None = None,
 ) -> list[FittedMembers]:
     """Trains the members of all data sets, each on all rows or on those that `resample` draws.
 
@@ -112,56 +153,21 @@ def fit_members(
         sample_weight: of the rows.
         progress: called with the number of member-epochs just finished.
         resample: draws the rows that each member sees.
+
+    Returns:
+        A fit for each data set.
     """
-    n_members = settings.n_networks
-    of_members = Keys.from_keys(keys, n_members)
-    rows = None if resample is None else resample(of_members.simulation, len(X))
-    sets = prepared(X, targets, sample_weight, rows)
-    noise = learn_noise(of_members, learner, sets, settings, progress)
-    state = train_ensemble(
-        of_members,
-        learner,
-        sets.data,
-        sets.of_members(n_members),
-        settings.max_epochs,
-        progress=progress,
-    )
-    of_sets = np.arange(len(keys) * n_members).reshape(-1, n_members)
+    how: dict[str, Any] = {"sample_weight": sample_weight, "resample": resample}
+    sets = prepared(keys, X, targets, settings, learner, progress=progress, **how)
+    epochs = settings.max_epochs
+    state = train_ensemble(sets.keys, learner, sets.data, sets.targets, epochs, progress=progress)
+    of_sets = np.arange(len(sets.targets)).reshape(len(keys), -1)
     return [
-        FittedMembers(settings, learner, standardiser, learner.take(state, members), own_noise)
-        for standardiser, members, own_noise in zip(sets.standardisers, of_sets, noise, strict=True)
+        FittedMembers(settings, learner, standardiser, learner.take(state, members), noise)
+        for standardiser, members, noise in zip(
+            sets.standardisers, of_sets, sets.noise, strict=True
+        )
     ]
-
-
-def learn_noise(
-    keys: Keys,
-    learner: Learner[Any],
-    sets: Prepared,
-    settings: TrainingSettings,
-    progress: Progress | None,
-) -> Sequence[Trees | None]:
-    """Each data set's noise, or None where the learner predicts it."""
-    if learner.likelihood.has_variance:
-        return [None] * len(sets.targets)
-    return out_of_fold_noise(
-        keys, learner, sets.data, sets.targets, settings.max_epochs, progress=progress
-    )
-
-
-def member_epochs(settings: TrainingSettings, learner: Learner[Any]) -> int:
-    """How many epochs of one member a fit takes: the scale of its progress."""
-    n_members, epochs = settings.n_networks, settings.max_epochs
-    return n_members * epochs + noise_epochs(learner, epochs, n_members)
-
-
-def answers(fitted: FittedMembers, X: Float[np.ndarray, "row feature"]) -> Answers:
-    """What each member says about some rows."""
-    inputs = fitted.standardiser.inputs(X)
-    outputs, likelihood = fitted.learner.predict(fitted.members, inputs), fitted.learner.likelihood
-    means = likelihood.mean(outputs)
-    if fitted.noise is None:
-        return Answers(means, likelihood.variance(outputs))
-    return Answers(means, np.broadcast_to(fitted.noise(inputs), means.shape))
 
 
 def to_arrays(fitted: FittedMembers) -> Arrays:
@@ -173,16 +179,21 @@ def to_arrays(fitted: FittedMembers) -> Arrays:
 
 
 def from_arrays(
-    arrays: Arrays, settings: TrainingSettings, learner: Learner[Any], n_features: int
+    arrays: Arrays, settings: Any, learner: Learner[Any], n_features: int
 ) -> FittedMembers:
-    """Fitted members from a model file's arrays, checked."""
-    return FittedMembers(
-        settings,
-        learner,
-        Standardiser.from_arrays(arrays, n_features),
-        restored(arrays, "members", settings.n_networks, learner, n_features),
-        noise_from(arrays, learner, n_features),
-    )
+    """Fitted members from a model file's arrays, checked.
+
+    Args:
+        arrays: those of the file.
+        settings: of the method.
+        learner: what was trained.
+        n_features: the number of features.
+    """
+    standardiser = Standardiser.from_arrays(arrays, n_features)
+    members = restored(arrays, "members", settings.n_members, learner, n_features)
+    own = learner.likelihood.has_variance
+    noise = None if own else Trees.from_arrays(part(arrays, "noise"), n_features)
+    return FittedMembers(settings, learner, standardiser, members, noise)
 
 
 def kept(name: str, learner: Learner[Any], state: Any) -> Arrays:
@@ -198,19 +209,3 @@ def restored(
         return learner.from_arrays(part(arrays, name), n_members, n_features)
     except ValueError as error:
         raise ValueError(f"of the {name}, {error}") from error
-
-
-def noise_from(arrays: Arrays, learner: Learner[Any], n_features: int) -> Trees | None:
-    """The noise of a model file, where the learner needs one."""
-    if learner.likelihood.has_variance:
-        return None
-    return Trees.from_arrays(part(arrays, "noise"), n_features)
-
-
-def in_row_blocks(
-    of_rows: Callable[[Float[np.ndarray, "row feature"]], Float64[np.ndarray, "part row"]],
-    X: Float[np.ndarray, "row feature"],
-) -> Float64[np.ndarray, "part row"]:
-    """The same numbers as `of_rows(X)`, in bounded memory."""
-    starts = range(0, max(len(X), 1), ROWS_PER_BLOCK)
-    return np.concatenate([of_rows(X[start : start + ROWS_PER_BLOCK]) for start in starts], axis=1)

@@ -1,26 +1,17 @@
 """The naive bootstrap (Efron 1982; Heskes 1997 for networks): members on resampled rows."""
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Float64, Int
+from jaxtyping import Int
 
-from confide.checks import require_choice
-from confide.methods.bootstrapped_deep_ensemble import validation_law
-from confide.methods.members import (
-    SPREADS,
-    FittedMembers,
-    answers,
-    fit_members,
-    from_arrays,
-    in_row_blocks,
-    learner,
-    member_epochs,
-    to_arrays,
-)
-from confide.methods.settings import EnsembleSettings, require_several
+from confide.checks import checked_field, require_choice
+from confide.methods import bootstrapped_deep_ensemble, members
+from confide.methods.members import require_several
+from confide.methods.predictor import SPREADS, Answers, FittedMembers, Predictor, Row, Table
 from confide.prediction import Prediction
 from confide.randomness import MemberKeys, generator_from
 from confide.uncertainty import (
@@ -29,19 +20,6 @@ from confide.uncertainty import (
     bootstrapped_prediction_law,
     ensemble_mean,
 )
-
-__all__ = [
-    "NAME",
-    "Fitted",
-    "Settings",
-    "fit",
-    "from_arrays",
-    "learner",
-    "member_epochs",
-    "predict",
-    "to_arrays",
-    "validation_law",
-]
 
 NAME = "naive_bootstrap"
 
@@ -54,23 +32,17 @@ experiment's doing, not the method's (see `results/README.md`).
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(EnsembleSettings):
-    """Those of the networks, and how the members' spread is measured.
+class Settings(members.EnsembleSettings):
+    """Those of the networks, and how the members' spread is measured."""
 
-    Attributes:
-        spread: variance between members as of a "sample" (divisor M - 1) or a "population" (M).
-    """
-
-    spread: Literal["sample", "population"] = "sample"
-
-    def __post_init__(self) -> None:
-        """Refuses what cannot be meant."""
-        super().__post_init__()
-        require_several(self.n_members, "a bootstrap")
-        require_choice("spread", self.spread, ("sample", "population"))
+    n_members: int = checked_field(5, require_several, "a bootstrap")
+    spread: Literal["sample", "population"] = checked_field(
+        "sample", require_choice, tuple(SPREADS)
+    )
 
 
 Fitted = FittedMembers
+learner, member_epochs = members.learner, members.member_epochs
 
 
 def resampled_rows(keys: MemberKeys, n_rows: int) -> Int[np.ndarray, "member row"]:
@@ -79,10 +51,17 @@ def resampled_rows(keys: MemberKeys, n_rows: int) -> Int[np.ndarray, "member row
 
 
 # Each member is trained on rows drawn with replacement.
-fit = functools.partial(fit_members, resample=resampled_rows)
+fit = functools.partial(members.fit_members, resample=resampled_rows)
 
 
-def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
+def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:
+    answers = Answers.of(fitted, X)
+    yield ensemble_mean(answers.means)
+    yield aleatoric_variance(answers.variances)
+    yield SPREADS[fitted.settings.spread](answers.means)
+
+
+def _prediction(fitted: Fitted, mean: Row, noise: Row, spread: Row) -> Prediction:
     """Mean and both laws for each row.
 
     The members' spread stands for all that makes a prediction vary, data and training together,
@@ -90,25 +69,19 @@ def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
     law is a scaled t with M - 1 degrees of freedom (Heskes 1997); a new observation adds the
     members' mean noise to it, as in Algorithm 2.
     """
-    standardiser, n_members = fitted.standardiser, fitted.settings.n_members
-    spread_between = SPREADS[fitted.settings.spread]
-
-    def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
-        means, variances = answers(fitted, X_block)
-        return np.stack(
-            [ensemble_mean(means), aleatoric_variance(variances), spread_between(means)]
-        )
-
-    mean, *variances = in_row_blocks(of_rows, X)
-    mean = standardiser.y_mean + standardiser.y_scale * mean
-    aleatoric, epistemic = (v * standardiser.y_scale**2 for v in variances)
+    n_members = fitted.settings.n_members
     return Prediction(
         mean=mean,
-        aleatoric_variance=aleatoric,
-        epistemic_variance=epistemic,
-        prediction_law=bootstrapped_prediction_law(mean, epistemic, aleatoric, n_members),
-        confidence_law=bootstrapped_confidence_law(mean, epistemic, n_members),
+        aleatoric_variance=noise,
+        epistemic_variance=spread,
+        prediction_law=bootstrapped_prediction_law(mean, spread, noise, n_members),
+        confidence_law=bootstrapped_confidence_law(mean, spread, n_members),
         classical_variance=None,
         optimisation_variance=None,
         n_members=n_members,
     )
+
+
+predict = Predictor(_numbers, _prediction)
+to_arrays, from_arrays = members.to_arrays, members.from_arrays
+validation_law = bootstrapped_deep_ensemble.validation_law

@@ -1,9 +1,9 @@
 """Noise for learners that predict a mean alone: from residuals of rows that were left out.
 
 Residuals of rows that a learner was trained on are too small. So the ensemble is trained a few
-times without a part of the rows, predicts these, and a forest smooths the squared residuals into a
-variance at every row. They also hold the error of the fit itself, so the noise is a little too
-large rather than too small.
+times without a part of the rows and predicts that part. A forest smooths the squared residuals into
+a variance at every row. Residuals also contain the error of the fit, so the noise is estimated a
+little too large rather than too small.
 """
 
 from collections.abc import Sequence
@@ -61,25 +61,28 @@ def out_of_fold_noise(
             epochs,
             progress=progress,
         )
-        outputs = learner.predict(state, data.inputs[left_out])
+        outputs = learner.checked_outputs(state, data.inputs[left_out], members.size)
         means = learner.likelihood.mean(outputs).reshape(n_sets, n_members, -1)
         predicted[:, left_out] = means.mean(axis=1)
     inputs, residuals = data.inputs.astype(np.float64), targets.astype(np.float64) - predicted
     seeds = [_seed(key) for key in keys.simulation[members[:, 0]]]
-    return [variance_of_residuals(inputs, *each) for each in zip(residuals, seeds, strict=True)]
+    return [
+        variance_of_residuals(inputs, of_set, seed)
+        for of_set, seed in zip(residuals, seeds, strict=True)
+    ]
 
 
-def noise_epochs(learner: Learner[Any], epochs: int, n_members: int) -> int:
-    """How many epochs of one member it takes to learn the noise: none where it is predicted."""
-    return 0 if learner.likelihood.has_variance else N_FOLDS * min(n_members, N_MEMBERS) * epochs
+def noise_epochs(epochs: int, n_members: int) -> int:
+    """How many epochs of one member it takes to learn the noise."""
+    return N_FOLDS * min(n_members, N_MEMBERS) * epochs
 
 
 def variance_at(
     noise: Sequence[Trees | None], inputs: Float[np.ndarray, "row feature"], n_members: int
-) -> Float64[np.ndarray, "member row"] | None:
-    """Each member's noise at some standardised rows, that of its data set; None if predicted."""
-    variances = [each(inputs) for each in noise if each is not None]
-    return np.repeat(variances, n_members, axis=0) if variances else None
+) -> Float64[np.ndarray, "member row"]:
+    """Each member's noise at some standardised rows: that of its data set."""
+    variances = [trees(inputs) for trees in noise if trees is not None]
+    return np.repeat(variances, n_members, axis=0)
 
 
 def _folds(

@@ -1,5 +1,6 @@
 """Quality-Driven Ensembles (Pearce et al. 2018): networks that output bounds, at one level."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, Literal
@@ -8,43 +9,23 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Float64, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 from scipy import special
 
-from confide.checks import require_choice, require_not_negative, require_positive
-from confide.errors import is_number
-from confide.learners import (
-    Learner,
-    Likelihood,
-    Network,
-    Perceptron,
-    jax_networks,
-    layer_sizes,
+from confide.checks import (
+    checked_field,
+    require_choice,
+    require_not_negative,
+    require_positive,
+    require_whole,
+    require_within,
 )
-from confide.methods.members import (
-    SPREADS,
-    FittedMembers,
-    fit_members,
-    from_arrays,
-    in_row_blocks,
-    member_epochs,
-    to_arrays,
-)
-from confide.methods.settings import EnsembleSettings, require_several
+from confide.learners import Learner, Likelihood, Network, Perceptron, jax_networks, layer_sizes
+from confide.methods import members
+from confide.methods.members import require_several
+from confide.methods.predictor import SPREADS, FittedMembers, Predictor, Row, Table
 from confide.prediction import Prediction
 from confide.uncertainty import LevelLaw, ensemble_mean
-
-__all__ = [
-    "NAME",
-    "Fitted",
-    "Settings",
-    "fit",
-    "from_arrays",
-    "learner",
-    "member_epochs",
-    "predict",
-    "to_arrays",
-]
 
 NAME = "quality_driven_ensemble"
 
@@ -56,7 +37,7 @@ AS_PUBLISHED = {
 }
 """The settings of the code that the paper's tables were made with."""
 
-# The inventors' guard against a batch in which nothing is captured.
+# The authors' guard against a batch in which nothing is captured.
 FEW = 1e-3
 
 
@@ -87,7 +68,7 @@ class QualityDrivenLoss(Likelihood):
     batch of n rows: the mean width over the rows that are captured, and a penalty if the share that
     is captured falls short. The share is that of a soft indicator, a product of sigmoids with the
     given softening; the width is over rows captured for certain ("hard"), or weighted by the soft
-    indicator. The factor of the penalty is that of the inventors' code (`DeepNetPI.py` of
+    indicator. The factor of the penalty is that of the authors' code (`DeepNetPI.py` of
     github.com/TeaPearce/Deep_Learning_Prediction_Intervals, commit 56e3e1f), which their values of
     lambda are for; their text has n / (alpha (1 - alpha)) in the place of sqrt(n). With that factor
     intervals on a sine with 400 rows came out 5.5 times as wide as the true ones, with this 2 to 3.
@@ -120,41 +101,29 @@ class QualityDrivenLoss(Likelihood):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(EnsembleSettings):
-    """Those of the networks, and of their loss; the defaults are the inventors'.
+class Settings(members.EnsembleSettings):
+    """Those of the networks, with three times the epochs of other ensembles, and of their loss.
 
-    Attributes:
-        confidence_level: the one level that the networks are trained for.
-        max_epochs: passes over the data; three times those of other ensembles, as in the paper.
-        coverage_penalty: lambda, the price of capturing too few.
-        softening: s, how sharp the soft indicator is.
-        initial_bound: the bounds start at plus and minus this, in standard deviations of y.
-        captured_width: rows whose width counts: captured for certain ("hard") or softly ("soft").
-        spread: variance between members as of a "sample" (divisor M - 1) or a "population" (M).
+    The defaults are the authors': lambda is `coverage_penalty`, s is `softening`.
     """
 
-    confidence_level: float = 0.95
-    max_epochs: int = 240
-    coverage_penalty: float = 4.0
-    softening: float = 160.0
-    initial_bound: float = 3.0
-    captured_width: Literal["hard", "soft"] = "hard"
-    spread: Literal["sample", "population"] = "sample"
-
-    def __post_init__(self) -> None:
-        """Refuses what cannot be meant."""
-        super().__post_init__()
-        require_several(self.n_members, "a quality-driven ensemble")
-        if not (is_number(self.confidence_level) and 0 < self.confidence_level < 1):
-            raise ValueError(
-                f"`confidence_level` must lie in (0, 1), got {self.confidence_level!r}. It is the "
-                "one level that the networks are trained for: pass 0.95 for 95 %."
-            )
-        require_positive("coverage_penalty", self.coverage_penalty, "The inventors advise 4.")
-        require_positive("softening", self.softening, "The inventors advise 160.")
-        require_not_negative("initial_bound", self.initial_bound, "The inventors advise 3.")
-        require_choice("captured_width", self.captured_width, ("hard", "soft"))
-        require_choice("spread", self.spread, ("sample", "population"))
+    n_members: int = checked_field(5, require_several, "a quality-driven ensemble")
+    confidence_level: float = checked_field(
+        0.95,
+        require_within,
+        "(0, 1)",
+        "It is the one level that the networks are trained for: pass 0.95 for 95 %.",
+    )
+    max_epochs: int = checked_field(240, require_whole, "It is the number of passes over the data.")
+    coverage_penalty: float = checked_field(4.0, require_positive, "The authors advise 4.")
+    softening: float = checked_field(160.0, require_positive, "The authors advise 160.")
+    initial_bound: float = checked_field(3.0, require_not_negative, "The authors advise 3.")
+    captured_width: Literal["hard", "soft"] = checked_field(
+        "hard", require_choice, ("hard", "soft")
+    )
+    spread: Literal["sample", "population"] = checked_field(
+        "sample", require_choice, tuple(SPREADS)
+    )
 
 
 def learner(
@@ -174,48 +143,49 @@ def learner(
     return jax_networks(
         BoundsNetwork(layer_sizes(hidden_layer_sizes), bound),
         QualityDrivenLoss(settings.captured_width, *numbers),
-        settings.n_networks,
+        settings.n_members,
         **training,
     )
 
 
 Fitted = FittedMembers
-fit = fit_members
+member_epochs, fit = members.member_epochs, members.fit_members
+to_arrays, from_arrays = members.to_arrays, members.from_arrays
 
 
-def predict(fitted: Fitted, X: Float[np.ndarray, "row feature"]) -> Prediction:
-    """The middle of the bounds, and the bounds, for each row.
+def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:
+    """The middle of the bounds and half their distance, from all members.
 
     Each bound is the members' mean, moved outwards by their standard deviation times the normal
     quantile of the level. Members whose bounds cross make an interval of width zero.
     """
-    standardiser, settings = fitted.standardiser, fitted.settings
-    level = float(settings.confidence_level)
-    spread_between = SPREADS[settings.spread]
-    quantile = special.ndtri((1 + level) / 2)
+    quantile = special.ndtri((1 + float(fitted.settings.confidence_level)) / 2)
+    bounds = fitted.learner.predict(fitted.members, fitted.standardiser.inputs(X))
+    lower, upper = (
+        ensemble_mean(bound) + side * quantile * np.sqrt(SPREADS[fitted.settings.spread](bound))
+        for side, bound in zip((-1, 1), np.moveaxis(bounds, -1, 0), strict=True)
+    )
+    yield (lower + upper) / 2
+    yield np.maximum(upper - lower, 0) / 2
 
-    def of_rows(X_block: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "part row"]:
-        bounds = fitted.learner.predict(fitted.members, standardiser.inputs(X_block))
-        lower, upper = (
-            ensemble_mean(bound) + side * quantile * np.sqrt(spread_between(bound))
-            for side, bound in zip((-1, 1), np.moveaxis(bounds, -1, 0), strict=True)
-        )
-        return np.stack([(lower + upper) / 2, np.maximum(upper - lower, 0) / 2])
 
-    middle, half_width = in_row_blocks(of_rows, X)
-    middle = standardiser.y_mean + standardiser.y_scale * middle
+def _prediction(fitted: Fitted, middle: Row, half_width: Row) -> Prediction:
+    """The middle of the bounds, and the bounds, for each row."""
     return Prediction(
         mean=middle,
         aleatoric_variance=None,
         epistemic_variance=None,
-        prediction_law=LevelLaw(middle, standardiser.y_scale * half_width, level),
+        prediction_law=LevelLaw(middle, half_width, float(fitted.settings.confidence_level)),
         confidence_law=None,
         classical_variance=None,
         optimisation_variance=None,
-        n_members=settings.n_members,
+        n_members=fitted.settings.n_members,
         without_confidence=(
             "Quality-driven ensembles bound a new observation and say nothing of the true "
             "function: they have no confidence interval. Ask for kind='prediction', or use "
             "BootstrappedDeepEnsembleRegressor."
         ),
     )
+
+
+predict = Predictor(_numbers, _prediction, power=1)

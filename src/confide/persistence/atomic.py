@@ -1,4 +1,4 @@
-"""Files that are whole at every moment."""
+"""Files that are whole at every moment: the old one, or the new one, never a part."""
 
 import errno
 import os
@@ -21,7 +21,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to that takes its name when the block ends; after an error there is none.
+    """A file to write to. It gets its name when the block ends; after an error nothing is left.
 
     Raises:
         FileNotFoundError: There is no such folder.
@@ -42,7 +42,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_folder(path: Path) -> None:
-    """Refuses a file in a folder that is not there."""
+    """Refuses a file in a folder that does not exist."""
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.absolute().parent}: make it first.")
 
@@ -61,7 +61,7 @@ def check_target(path: Path, *, force: bool = False) -> None:
 
 @contextmanager
 def said_if_full(path: Path | str) -> Iterator[None]:
-    """A full disk, said in words."""
+    """Turns the error of a full disk into one that says what to do."""
     try:
         yield
     except OSError as error:

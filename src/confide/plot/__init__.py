@@ -5,8 +5,7 @@ Functions take an axis, or make one, and return it; Displays compute and draw in
 """
 
 from confide.moved import renamed
-from confide.plot.calibration import plot_confidence_calibration, plot_widening
-from confide.plot.coverage import plot_coverage
+from confide.plot.coverage import plot_coverage, plot_observed_coverage
 from confide.plot.displays import (
     ConfidenceCalibrationDisplay,
     IntervalsDisplay,
@@ -14,10 +13,11 @@ from confide.plot.displays import (
     PredictionCoverageDisplay,
     SplitDisplay,
 )
+from confide.plot.intervals import plot_confidence_calibration, plot_intervals
 from confide.plot.novelty import plot_novelty
-from confide.plot.observed import plot_observed_coverage
 from confide.plot.overfitting import plot_overfitting
-from confide.plot.prediction import plot_intervals, plot_split
+from confide.plot.split import plot_split
+from confide.plot.widening import plot_widening
 
 __all__ = [
     "ConfidenceCalibrationDisplay",

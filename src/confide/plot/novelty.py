@@ -1,17 +1,13 @@
 """How many rows are unlike the training data."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from confide.errors import is_number
-from confide.plot.prediction import COLOURS, axis_or_new
+from confide.drawing import COLOURS, novelty_histogram, p_values_of
+from confide.plot.axes import axis_or_new
 from confide.prediction import NOVEL, Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-N_BINS = 20
 
 
 def plot_novelty(
@@ -28,6 +24,7 @@ def plot_novelty(
         ax: where to draw, or None for a new figure.
 
     Example:
+        >>> import numpy as np
         >>> from matplotlib.figure import Figure
         >>> from confide.uncertainty import TPlusNormalLaw
         >>> law = TPlusNormalLaw.normal(np.zeros(4), np.ones(4))
@@ -37,38 +34,16 @@ def plot_novelty(
         >>> ax.get_legend().get_texts()[0].get_text()
         'novel, p < 0.01: 1 of 4 rows (0.04 expected)'
     """
-    p_values = checked_novelty(prediction)
-    if not (is_number(threshold) and 0 < threshold < 1):
-        raise ValueError(
-            f"`threshold` must lie in (0, 1), got {threshold!r}. It is a p-value: pass 0.01 to "
-            "mark one in a hundred rows that are like the training data."
-        )
+    counted = novelty_histogram(p_values_of(prediction), threshold)
     ax = axis_or_new(ax)
-    novel = p_values < threshold
-    n_rows, edges = len(p_values), np.linspace(0, 1, N_BINS + 1).tolist()
-    count = f"{novel.sum()} of {n_rows} rows ({round(threshold * n_rows, 2):g} expected)"
-    ax.hist(
-        [p_values[novel], p_values[~novel]],
-        edges,
-        stacked=True,
-        color=[COLOURS["observed"], COLOURS["prediction"]],
-        edgecolor="white",
-        linewidth=0.5,
-        label=[f"novel, p < {threshold:g}: {count}", "other rows"],
-    )
-    expected = n_rows / N_BINS
-    ax.axhline(expected, color="#444444", linestyle="--", linewidth=1, label="if none were novel")
+    starts, counts = counted.edges[:-1], [counted.novel, counted.others]
+    style: dict[str, Any] = {"stacked": True, "edgecolor": "white", "linewidth": 0.5}
+    style |= {"color": [COLOURS["observed"], COLOURS["prediction"]]}
+    style |= {"label": [counted.name, "other rows"]}
+    ax.hist([starts, starts], counted.edges.tolist(), weights=counts, **style)
+    line: dict[str, Any] = {"color": COLOURS["nominal"], "linestyle": "--", "linewidth": 1}
+    ax.axhline(counted.expected, label="if none were novel", **line)
     ax.set_xlim(0, 1)
     ax.set(xlabel="novelty p-value of a row", ylabel="rows")
     ax.legend(frameon=False, fontsize="small")
     return ax
-
-
-def checked_novelty(prediction: Prediction) -> np.ndarray:
-    """The p-values, if there are any."""
-    if prediction.novelty is None:
-        raise ValueError(
-            "A picture of novelty needs a p-value for each row, and this prediction has none: "
-            "novelty was not computed with it. Take it from a fitted estimator's `get_prediction`."
-        )
-    return prediction.novelty

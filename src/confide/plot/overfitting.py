@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confide.diagnostics import LARGEST_RATIO, overfitting_check
-from confide.plot.prediction import COLOURS, axis_or_new
+from confide.drawing import COLOURS
+from confide.plot.axes import axis_or_new, make_log_room
 from confide.prediction import Prediction
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def plot_overfitting(training: Prediction, *, ax: "Axes | None" = None) -> "Axes":
     """Classical against aleatoric variance at each training row, on logarithmic axes.
 
-    Rows near the line where they are equal have their noise followed; honest fits lie far below.
+    Near the line where they are equal, networks follow the noise; sound fits lie far below.
 
     Args:
         training: the prediction at the rows that the model was trained on.
@@ -37,7 +38,6 @@ def plot_overfitting(training: Prediction, *, ax: "Axes | None" = None) -> "Axes
         axis.set_minor_formatter("")
     ax.set_xlabel("noise (aleatoric variance)")
     ax.set_ylabel("finite data (classical variance)")
-    lowest, highest = ax.get_ylim()
-    ax.set_ylim(lowest, highest * (highest / lowest) ** 0.4)  # room for the legend
+    make_log_room(ax, 0.4)
     ax.legend(loc="upper left", frameon=False, fontsize="small")
     return ax

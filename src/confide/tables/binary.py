@@ -9,7 +9,7 @@ from typing import Any
 from confide.errors import TableFileError
 from confide.extras import require
 from confide.tables.recognise import ARROW_STREAM, PARQUET
-from confide.tables.type_words import type_in_words
+from confide.tables.words import type_in_words
 
 # With a buffer, and nothing read before it is asked for, a column of Parquet is read page by page:
 # 2e6 rows of 9 columns took 69 MB in place of 190, whatever the size of the row groups.
@@ -87,7 +87,7 @@ class BinaryTable:
             at = self._first_failing(values, to, safe=safe)
             raise TableFileError(
                 f"{self._name}, row {seen + at + 1}, column {name!r}: {str(values[at])!r} (of type "
-                f"{values.type}) is not {type_in_words(to)}, as the column needs. Mend it, or "
+                f"{values.type}) is not {type_in_words(to)}, as the column needs. Correct it, or "
                 "leave it missing."
             ) from error
 

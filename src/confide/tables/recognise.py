@@ -63,8 +63,8 @@ def table_format(start: bytes, name: str) -> str:
         raise TableFileError(f"{name} is empty. A table with a header line is needed.")
     if name.lower().endswith(BINARY_ENDINGS):
         raise TableFileError(
-            f"{name} does not start as a Parquet or Arrow file does. Write it again, or, if it is "
-            "CSV, name it so."
+            f"{name} does not start like a Parquet or Arrow file. Write it again; if it is CSV, "
+            "let its name end in .csv."
         )
     return CSV
 

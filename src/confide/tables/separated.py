@@ -12,7 +12,7 @@ from typing import Any, Never
 from confide.errors import TableFileError
 from confide.extras import require
 from confide.tables.source import Ahead
-from confide.tables.type_words import type_in_words
+from confide.tables.words import reads_as_number, type_in_words
 
 # Types are those of the first block, so it is larger than pyarrow's own; a record must fit in one.
 # Reading takes about fifty times as much memory, as pyarrow reads ahead.
@@ -36,10 +36,10 @@ CONVERSION = re.compile(
 class Text(io.RawIOBase):
     """Bytes that are seen to be UTF-8 text in lines of bearable length as they pass."""
 
-    def __init__(self, stream: Any, name: str, *, whole: bool = True) -> None:
-        """The stream, what messages call it, and whether it ends where the file does."""
+    def __init__(self, stream: Any, name: str, longest: int, *, whole: bool = True) -> None:
+        """The stream, its name, the longest line, and whether it ends where the file does."""
         super().__init__()
-        self._stream, self._name, self._whole = stream, name, whole
+        self._stream, self._name, self._longest, self._whole = stream, name, longest, whole
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._lines = 0
         self._line_bytes = 0
@@ -82,16 +82,16 @@ class Text(io.RawIOBase):
     def _refuse_nul(self, piece: bytes) -> Never:
         line = self._lines + piece[: piece.index(b"\0")].count(b"\n") + 1
         raise TableFileError(
-            f"{self._name} is no text: there is a NUL byte in line {line}. If it is UTF-16, "
+            f"{self._name} is not text: there is a NUL byte in line {line}. If it is UTF-16, "
             "convert it: iconv -f utf-16 -t utf-8."
         )
 
     def _check_lines(self, piece: bytes) -> None:
         first = piece.find(b"\n")
         reach = self._line_bytes + (len(piece) if first < 0 else first)
-        if reach >= BLOCK_BYTES:
+        if reach >= self._longest:
             raise TableFileError(
-                f"{self._name} has a line of more than {BLOCK_BYTES // 2**20} MiB, line "
+                f"{self._name} has a line of more than {self._longest // 2**20} MiB, line "
                 f"{self._lines + 1}. Is it a table, with a row in each line?"
             )
         self._lines += piece.count(b"\n")
@@ -117,25 +117,27 @@ class Text(io.RawIOBase):
 class SeparatedText:
     """A table as text: its delimiter, header and types, as its start shows them."""
 
-    def __init__(self, stream: Ahead, name: str) -> None:
+    def __init__(self, stream: Ahead, name: str, block_bytes: int = BLOCK_BYTES) -> None:
         """Looks at the start, and leaves the stream as it was."""
-        self._stream = stream
+        self._stream, self._name, self._block_bytes = stream, name, block_bytes
         self._csv = require("pyarrow.csv", "tables")
-        self._name = name
         self._codes: dict[str, Any] = {}
-        head = stream.peek(2 * BLOCK_BYTES)
-        whole = len(head) < 2 * BLOCK_BYTES
+        head = stream.peek(2 * block_bytes)
+        whole = len(head) < 2 * block_bytes
         if not whole:
             head = head[: head.rfind(b"\n") + 1] or head
-        start = Text(io.BytesIO(head), name, whole=whole)
-        while start.read(BLOCK_BYTES):
+        start = Text(io.BytesIO(head), name, block_bytes, whole=whole)
+        while start.read(block_bytes):
             pass
         self._delimiter = _delimiter(head)
         _check_header(next(_records(head, self._delimiter), []), name)
-        self.schema = self._first(Text(io.BytesIO(head), name, whole=whole)).schema
-        self._codes = self._codes_in(Text(io.BytesIO(head), name, whole=whole))
+        self.schema = self._first(Text(io.BytesIO(head), name, block_bytes, whole=whole)).schema
+        self._codes = self._codes_in(Text(io.BytesIO(head), name, block_bytes, whole=whole))
         fields = (f.with_type(self._codes.get(f.name, f.type)) for f in self.schema)
         self.schema = require("pyarrow", "tables").schema(fields)
+
+    def _text(self) -> Text:
+        return Text(self._stream, self._name, self._block_bytes)
 
     def _first(self, start: Text, types: Mapping[str, Any] | None = None) -> Any:
         """The reader, which has seen the first block."""
@@ -164,7 +166,7 @@ class SeparatedText:
         """Tables in the order of the file; types that are not given are those of the first."""
         table = require("pyarrow", "tables").Table
         with self._stream, self._explained(columns, types) as options:
-            for batch in self._csv.open_csv(Text(self._stream, self._name), **options):
+            for batch in self._csv.open_csv(self._text(), **options):
                 block = table.from_batches([batch])
                 self._check_decimals(block, types)
                 yield block
@@ -172,7 +174,7 @@ class SeparatedText:
     def read(self, columns: Sequence[str] | None, types: Mapping[str, Any]) -> Any:
         """The whole table; types that are not given fit every row."""
         with self._stream, self._explained(columns, types) as options:
-            table = self._csv.read_csv(Text(self._stream, self._name), **options)
+            table = self._csv.read_csv(self._text(), **options)
         self._check_decimals(table, types)
         return table
 
@@ -193,7 +195,9 @@ class SeparatedText:
         try:
             yield {
                 # One thread numbers the rows that it complains of, and is as fast on two cores.
-                "read_options": self._csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+                "read_options": self._csv.ReadOptions(
+                    block_size=self._block_bytes, use_threads=False
+                ),
                 "parse_options": self._csv.ParseOptions(
                     delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=refuse
                 ),
@@ -211,24 +215,26 @@ class SeparatedText:
 
     def _ragged(self, row: Any) -> str:
         return (
-            f"{self._name}, row {row.number} (the header is row 1): {row.actual_columns} fields "
-            f"came, and the header has {row.expected_columns}: {_short(row.text)}. Mend the row; "
+            f"{self._name}, row {row.number} (the header is row 1): {row.actual_columns} fields, "
+            f"but the header has {row.expected_columns}: {_short(row.text)}. Correct the row; "
             "a field that holds the delimiter needs quotes."
         )
 
     def _in_words(self, complaint: str) -> str:
-        if (found := CONVERSION.search(complaint)) is not None:
-            column, row, wanted, value = found.groups()
-            hint = "a decimal point in place of the comma" if _has_comma(value) else "it"
+        if (conversion := CONVERSION.search(complaint)) is not None:
+            column, row, wanted, value = conversion.groups()
+            advice = (
+                "Write a decimal point instead of the comma" if _has_comma(value) else "Correct it"
+            )
             return (
                 f"{self._name}, row {row} (the header is row 1), column "
                 f"{self.schema.names[int(column)]!r}: {_short(value)} is not "
-                f"{type_in_words(wanted)}, as the column needs. Mend {hint}, or leave the field "
+                f"{type_in_words(wanted)}, as the column needs. {advice}, or leave the field "
                 "empty."
             )
         if "straddl" in complaint:
             return (
-                f"{self._name} has a row of more than {BLOCK_BYTES // 2**20} MiB. Is there a "
+                f"{self._name} has a row of more than {self._block_bytes // 2**20} MiB. Is there a "
                 "quotation mark that is never closed?"
             )
         return f"{self._name} cannot be read as CSV: {complaint}."
@@ -272,14 +278,7 @@ def _delimiter(head: bytes) -> str:
 
 
 def _check_header(names: list[str], name: str) -> None:
-    def is_number(text: str) -> bool:
-        try:
-            float(text)
-        except ValueError:
-            return False
-        return True
-
-    if names and all(map(is_number, names)):
+    if names and all(map(reads_as_number, names)):
         raise TableFileError(
             f"{name} starts with numbers ({_short(', '.join(names))}), and a header line is "
             "needed. Put a line with the names of the columns first."

@@ -1,6 +1,7 @@
 """The bytes of a file or of standard input, decompressed, with a look ahead."""
 
 import io
+import os
 import shutil
 import stat
 import sys
@@ -107,27 +108,23 @@ def spooled(stream: Ahead, name: str) -> BinaryIO:
     return file
 
 
-def _stat(path: Path) -> Any:
+def _stat(path: Path) -> os.stat_result:
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError as error:
-        raise TableFileError(f"There is no file {path}. {_neighbour(path)}".rstrip()) from error
+        folder = path.absolute().parent
+        hint = f"There is no folder {folder} either."
+        if folder.is_dir():
+            hint = nearest(path.name, (file.name for file in folder.iterdir()))
+        raise TableFileError(f"There is no file {path}. {hint}".rstrip()) from error
     except OSError as error:
         raise TableFileError(f"{path} cannot be opened: {error.strerror}.") from error
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise TableFileError(f"{path} is a folder, and a file is needed. Name one of its files.")
-    return found
-
-
-def _neighbour(path: Path) -> str:
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        return f"There is no folder {folder} either."
-    return nearest(path.name, (file.name for file in folder.iterdir()))
+    return status
 
 
 def _opened(path: Path) -> BinaryIO:
-    _stat(path)
     try:
         return path.open("rb")
     except OSError as error:

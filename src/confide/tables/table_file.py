@@ -9,7 +9,7 @@ from confide.errors import TableFileError, nearest
 from confide.extras import require
 from confide.tables.binary import BinaryTable
 from confide.tables.recognise import ARROW_STREAM, CSV, PARQUET, table_format
-from confide.tables.separated import SeparatedText
+from confide.tables.separated import BLOCK_BYTES, SeparatedText
 from confide.tables.source import START_BYTES, Ahead, is_read_once, name_of, open_bytes, spooled
 
 ROWS_PER_BLOCK = 65_536
@@ -26,6 +26,8 @@ class TableFile:
 
     Args:
         source: A path, or "-" for standard input, which is read once.
+        block_bytes: How much text is read at a time; the first block decides the types of columns,
+            and no row may be longer.
 
     Attributes:
         name: What messages call it.
@@ -36,9 +38,9 @@ class TableFile:
         TableFileError: It is not there, no table, damaged, or has columns without their own name.
     """
 
-    def __init__(self, source: str | Path) -> None:
+    def __init__(self, source: str | Path, *, block_bytes: int = BLOCK_BYTES) -> None:
         self.name = name_of(source)
-        self._source = source
+        self._source, self._block_bytes = source, block_bytes
         self._unread: SeparatedText | BinaryTable | None = self._opened()
         self.schema = self._unread.schema
         _check_names(self.schema.names, self.name)
@@ -57,6 +59,9 @@ class TableFile:
             columns: Those to read, in this order.
             types: Arrow types by column; those not in the file are ignored. Without them, a column
                 of text has the type that its first rows show, and later rows must agree.
+
+        Returns:
+            The blocks, as Arrow tables.
         """
         self._check_columns(columns)
         table = self._taken()
@@ -80,12 +85,12 @@ class TableFile:
         stream = open_bytes(self._source)
         self.format = table_format(stream.peek(START_BYTES), self.name)
         if self.format == CSV:
-            return SeparatedText(stream, self.name)
+            return SeparatedText(stream, self.name, self._block_bytes)
         return BinaryTable(_seekable(stream, self.format, self.name), self.format, self.name)
 
     def _taken(self) -> SeparatedText | BinaryTable:
         if self._unread is None and is_read_once(self._source):
-            raise TableFileError(f"{self.name} has been read, and its bytes come once.")
+            raise TableFileError(f"{self.name} has been read already, and can be read only once.")
         table, self._unread = self._unread or self._opened(), None
         return table
 
@@ -121,7 +126,17 @@ def read_blocks(
     columns: Sequence[str] | None = None,
     types: Mapping[str, Any] | None = None,
 ) -> Iterator[Any]:
-    """The table of a file or of standard input ("-") in blocks of rows; see TableFile."""
+    """The table of a file or of standard input ("-") in blocks of rows.
+
+    Args:
+        source: A path, or "-" for standard input.
+        rows_per_block: Rows in each table but the last.
+        columns: Those to read, in this order.
+        types: Arrow types by column, see `TableFile.blocks`.
+
+    Returns:
+        The blocks, as Arrow tables.
+    """
     return TableFile(source).blocks(rows_per_block, columns=columns, types=types)
 
 

@@ -50,7 +50,7 @@ def write_blocks(
     blocks = iter(blocks)
     first = next(blocks, None)
     if first is None:
-        raise ValueError("There is no block to write: one is needed, if without rows.")
+        raise ValueError("There is no block to write: pass at least one, even if it has no rows.")
     rows = 0
     with ExitStack() as stack:
         sink = stack.enter_context(_sink(target))
@@ -71,8 +71,8 @@ def _checked_ending(target: str | Path, ending: str | None) -> str:
         if known in TEXT_ENDINGS and name.endswith(f"{known}.gz"):
             return f"{known}.gz"
     raise TableFileError(
-        f"{name} does not say which format is wanted. Let it end with one of {', '.join(ENDINGS)}; "
-        "text may be .gz too."
+        f"{name} does not say which format to write. Let it end in one of {', '.join(ENDINGS)}; "
+        "text may end in .gz, too."
     )
 
 
@@ -126,12 +126,9 @@ class JsonLines:
 
     def write(self, block: Any) -> None:
         """All rows of a table or batch."""
-        lines = (json.dumps(_plain(row), ensure_ascii=False) + "\n" for row in block.to_pylist())
+        rows = ({n: _json_value(value) for n, value in row.items()} for row in block.to_pylist())
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         self._sink.write("".join(lines).encode())
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: _json_value(value) for name, value in row.items()}
 
 
 def _json_value(value: Any) -> Any:

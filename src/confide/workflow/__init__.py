@@ -16,6 +16,7 @@ from confide.workflow.predict import (
     refuse_missing_columns,
 )
 from confide.workflow.report import page_inputs
+from confide.workflow.training_table import TrainingTable
 
 __all__ = [
     "CheckedTable",
@@ -23,6 +24,7 @@ __all__ = [
     "FittedTable",
     "Notes",
     "PageInputs",
+    "TrainingTable",
     "arrow_types",
     "check_table",
     "described",

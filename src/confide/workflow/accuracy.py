@@ -30,7 +30,7 @@ def accuracy_scores(y: Row, mean: Row) -> list[Score]:
     # Sums without each row in turn; that of squares about the mean also loses the row's pull on it.
     rest = squares.sum() - squares
     rest_spread = spread.sum() - spread * n / max(n - 1, 1)
-    found = [
+    scores = [
         Score(
             "RMSE",
             float(np.sqrt(squares.mean())),
@@ -41,7 +41,7 @@ def accuracy_scores(y: Row, mean: Row) -> list[Score]:
         mean_score("mean error", error, "prediction minus observed: above 0, predictions are high"),
     ]
     if n > 2 and spread.sum() > 0 and (rest_spread > 0).all():
-        found.append(
+        scores.append(
             Score(
                 "R²",
                 float(1 - squares.sum() / spread.sum()),
@@ -50,7 +50,7 @@ def accuracy_scores(y: Row, mean: Row) -> list[Score]:
                 "than always predicting the mean",
             )
         )
-    return found
+    return scores
 
 
 def is_worse_than_mean(r_squared: Score) -> bool:

@@ -1,5 +1,6 @@
 """Would these intervals cover on data like this table? The simulated twin of a file."""
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from confide.estimators import (
     NaiveBootstrapRegressor,
 )
 from confide.workflow.notes import Notes
-from confide.workflow.target import known_rows, take_target
+from confide.workflow.target import known_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,12 +30,22 @@ class CheckedTable:
     notes: tuple[str, ...]
 
     @property
-    def asks_for_honesty(self) -> bool:
-        """Whether confidence intervals of what `fit` fits cover too seldom, as far as is known."""
+    def advises_calibration(self) -> bool:
+        """Whether confidence intervals of `confide fit` cover too seldom, as far as is known."""
         return self.report.is_enough and any(
             c.estimator == OURS and c.kind == "confidence" and c.covers_too_seldom
             for c in self.report.coverages
         )
+
+    @property
+    def asks_for_honesty(self) -> bool:
+        """The old name of `advises_calibration`."""
+        warnings.warn(
+            "asks_for_honesty is now advises_calibration, and the old name will go.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.advises_calibration
 
 
 def check_table(
@@ -56,12 +67,15 @@ def check_table(
         seed: of the rows and all simulations.
         verbose: show progress.
 
+    Returns:
+        The coverages, and what happened on the way.
+
     Raises:
         TargetError: the target cannot be predicted.
         ValueError: the table cannot be learnt from.
     """
     notes = Notes()
-    features, y = known_rows(*take_target(table, target), target, notes)
+    features, y = known_rows(table, target, notes)
     if len(y) > most_rows:
         notes.add(f"Of {len(y):,} rows, {most_rows:,} drawn at random are used (see --rows).")
         drawn = np.random.default_rng(seed).choice(len(y), most_rows, replace=False)

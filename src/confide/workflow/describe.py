@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from confide.calibration import MANY_BIASED
 from confide.estimators import IntervalRegressor, in_words
+from confide.workflow.training_table import TrainingTable
 
 if TYPE_CHECKING:
     from confide.calibration import CalibrationSummary
@@ -22,8 +23,8 @@ class Description:
         columns: for each column of its table, its name and what it was read as.
         settings: the constructor's arguments, and what a fit chose.
         calibrated_on: rows that its prediction intervals were calibrated on; 0 for none.
-        honesty: what the calibration of its confidence intervals on simulated twins found, as
-            `CalibrationSummary.to_json` has it, or None where they are not calibrated.
+        confidence_calibration: what the calibration of its confidence intervals on simulated twins
+            found, as `CalibrationSummary.to_json` has it, or None where they are not calibrated.
         judged: accuracy on the rows that were set aside.
         notes: what happened when it was fitted.
         warnings: what the reader should worry about.
@@ -36,14 +37,15 @@ class Description:
     columns: list[dict[str, str]]
     settings: dict[str, Any]
     calibrated_on: int
-    honesty: dict[str, Any] | None
+    confidence_calibration: dict[str, Any] | None
     judged: dict[str, float]
     notes: list[str]
     warnings: list[str]
 
     def to_json(self) -> dict[str, Any]:
         """Its attributes."""
-        return dict(vars(self))
+        # "honesty" is the old name of the calibration, for programs that read it.
+        return {**vars(self), "honesty": self.confidence_calibration}
 
     @property
     def facts(self) -> dict[str, str]:
@@ -66,11 +68,11 @@ class Description:
         return self._twins() or "not calibrated"
 
     def _twins(self) -> str:
-        if self.honesty is None:
+        if self.confidence_calibration is None:
             return ""
-        twins = self.honesty["resemblances"]
-        kinds = " and ".join(each["kind"].replace("_", " ") for each in twins)
-        n = sum(each["n_simulations"] for each in twins)
+        twins = self.confidence_calibration["resemblances"]
+        kinds = " and ".join(twin["kind"].replace("_", " ") for twin in twins)
+        n = sum(twin["n_simulations"] for twin in twins)
         return f"calibrated on {n} simulated data sets ({kinds})"
 
     def __str__(self) -> str:
@@ -83,38 +85,39 @@ class Description:
         if self.judged:
             lines += ["", "On the rows set aside:"]
             lines += [f"  {name}: {value:.4g}" for name, value in self.judged.items()]
-        for title, said in (("Notes", self.notes), ("Warnings", self.warnings)):
-            if said:
-                lines += ["", f"{title} from the fit:", *(f"  {each}" for each in said)]
+        for title, sentences in (("Notes", self.notes), ("Warnings", self.warnings)):
+            if sentences:
+                lines += ["", f"{title} from the fit:", *(f"  {line}" for line in sentences)]
         return "\n".join(lines)
 
 
 def described(model: IntervalRegressor) -> Description:
     """What a fitted model says of itself."""
-    table = model.training_table_
-    rows = None
-    if table is not None:
-        rows = {"trained on": table.n_trained, "set aside": table.n_set_aside}
+    table, known = TrainingTable.of(model), model.training_table_
+    rows = (
+        None if known is None else {"trained on": known.n_trained, "set aside": known.n_set_aside}
+    )
+    columns = [(f"x{i}", "number") for i in range(model.n_features_in_)]
+    if model.encoder_ is not None:
+        columns = [(column.name, column.kind) for column in model.encoder_.columns]
     on_twins = model.confidence_calibration_
     summary = None if on_twins is None else on_twins.summary
-    notes = [] if table is None else list(table.notes)
-    warnings = [] if table is None else list(table.warnings)
     return Description(
         method=type(model).__name__.removesuffix("Regressor"),
-        target=None if table is None else table.target,
-        file=None if table is None else table.file,
+        target=table.target,
+        file=table.file,
         rows=rows,
-        columns=_columns(model),
+        columns=[{"name": name, "kind": kind} for name, kind in columns],
         settings={
             name: in_words(value)
             for name, value in model.parameters_.items()
             if name not in {"n_jobs", "verbose"}
         },
         calibrated_on=0 if model.calibration_ is None else model.calibration_.n_rows,
-        honesty=None if summary is None else summary.to_json(),
-        judged={} if table is None else dict(table.judged),
-        notes=[*notes, *sentences(summary)],
-        warnings=[*warnings, *(() if summary is None else summary.warnings)],
+        confidence_calibration=None if summary is None else summary.to_json(),
+        judged=dict(table.judged),
+        notes=[*table.notes, *sentences(summary)],
+        warnings=[*table.warnings, *(() if summary is None else summary.warnings)],
     )
 
 
@@ -123,12 +126,12 @@ def sentences(summary: "CalibrationSummary | None") -> list[str]:
     if summary is None:
         return []
     twins = " and ".join(
-        f"{each.n_simulations} like the function {each.kind.replace('_', ' ')!r}, with residuals "
-        f"{each.ratio:.2g} times the size of the data's"
-        for each in summary.resemblances
+        f"{twin.n_simulations} like the function {twin.kind.replace('_', ' ')!r}, with residuals "
+        f"{twin.ratio:.2g} times the size of the data's"
+        for twin in summary.resemblances
     )
     known = f"known to about ± {100 * summary.factor_error:.0f} %"
-    told = [
+    lines = [
         f"Confidence intervals are calibrated on simulated twins of the training rows: {twins}.",
         *(
             f"At {100 * level:g} % they are {middle:.2g} times as wide as before calibration in "
@@ -139,14 +142,8 @@ def sentences(summary: "CalibrationSummary | None") -> list[str]:
     ]
     if summary.biased <= MANY_BIASED:  # else it is a warning
         few = f"At {100 * summary.biased:.0f} % of the rows the systematic error exceeds chance."
-        told.append(few)
-    return told
-
-
-def _columns(model: IntervalRegressor) -> list[dict[str, str]]:
-    if model.encoder_ is None:
-        return [{"name": f"x{i}", "kind": "number"} for i in range(model.n_features_in_)]
-    return [{"name": c.name, "kind": c.kind} for c in model.encoder_.columns]
+        lines.append(few)
+    return lines
 
 
 def _short(value: Any) -> str:

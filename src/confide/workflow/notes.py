@@ -4,41 +4,36 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import cast
 
 from confide.errors import UnseenValueWarning
 
 
 class Notes:
-    """What is said once about a table that is read in many blocks."""
+    """Notes about a table that is read in many blocks: each is given once."""
 
     def __init__(self) -> None:
-        self._said: dict[str, None] = {}
+        self._notes: dict[str, None] = {}
         self._unseen: dict[str, Counter[str | None]] = {}
 
     def __iter__(self) -> Iterator[str]:
         """Each note, once."""
-        yield from self._said
+        yield from self._notes
         if self._unseen:
             yield str(UnseenValueWarning(self._unseen))
 
     def add(self, note: str) -> None:
         """Something to say."""
-        self._said[note] = None
-
-    def add_warning(self, warning: Warning) -> None:
-        """A warning's message; values that training did not have are counted over all blocks."""
-        if not isinstance(warning, UnseenValueWarning):
-            self.add(str(warning))
-            return
-        for column, counts in warning.unseen.items():
-            self._unseen.setdefault(column, Counter()).update(counts)
+        self._notes[note] = None
 
     @contextmanager
     def of_warnings(self) -> Iterator[None]:
-        """Warnings inside become notes."""
+        """Warnings inside become notes; values that training did not have are counted together."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-        for each in caught:
-            self.add_warning(cast("Warning", each.message))
+        for warning in caught:
+            if not isinstance(warning.message, UnseenValueWarning):
+                self.add(str(warning.message))
+                continue
+            for column, counts in warning.message.unseen.items():
+                self._unseen.setdefault(column, Counter()).update(counts)

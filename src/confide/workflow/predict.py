@@ -1,12 +1,12 @@
 """From a model and a table, block by block, to a table of predictions."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from confide.encoding import EncodedTable
 from confide.errors import KeptColumnError, RowError, TableMismatchError, listed, nearest
 from confide.estimators import IntervalRegressor
-from confide.prediction import Prediction
 from confide.tables import CSV, TableFile
 from confide.workflow.notes import Notes
 
@@ -18,26 +18,39 @@ def features_of(model: IntervalRegressor, table: "pa.Table") -> "pa.Table":
     """The columns that the model was trained on, by name and in its order; others are left out.
 
     Raises:
-        TableMismatchError: columns are missing that the networks see.
+        TableMismatchError: columns are missing that the model needs.
     """
     import pyarrow as pa
 
     refuse_missing_columns(model, table.column_names)
-    for name in _unused(model):
+    names = feature_names(model)
+    for name in names:  # those that are missing now are not used
         if name not in table.column_names:
             table = table.append_column(name, pa.nulls(table.num_rows))
-    return table.select(feature_names(model))
+    return table.select(names)
+
+
+def encoded(model: IntervalRegressor, table: "pa.Table") -> EncodedTable:
+    """The columns that the model was trained on, with their numbers.
+
+    Raises:
+        TableMismatchError: columns are missing that the model needs.
+    """
+    features, encoder = features_of(model, table), model.encoder_
+    if encoder is None:
+        raise TypeError("A model that was fitted to an array does not know the columns of a table.")
+    return EncodedTable(features, encoder, *encoder.encode_and_report(features))
 
 
 def refuse_missing_columns(model: IntervalRegressor, there: Sequence[str]) -> None:
-    """Refuses a table without the columns that the networks see.
+    """Refuses a table without the columns that the model needs.
 
     Raises:
         TableMismatchError: with all that are missing.
     """
-    needed, unused = feature_names(model), _unused(model)
-    missing = [name for name in needed if name not in there and name not in unused]
-    if missing:
+    unused = () if model.encoder_ is None else model.encoder_.left_out
+    needed = [name for name in feature_names(model) if name not in unused]
+    if missing := [name for name in needed if name not in there]:
         near = [hint for name in missing if (hint := nearest(name, there))]
         raise TableMismatchError(
             f"The model needs columns that the table does not have: {listed(missing)}; the table "
@@ -61,15 +74,10 @@ def feature_names(model: IntervalRegressor) -> list[str]:
     return [str(name) for name in names]
 
 
-def _unused(model: IntervalRegressor) -> Collection[str]:
-    """Columns of the training table that the networks do not see."""
-    return () if model.encoder_ is None else model.encoder_.left_out
-
-
 def arrow_types(
     model: IntervalRegressor, source: TableFile, kept: Sequence[str] = ()
 ) -> "dict[str, pa.DataType]":
-    """How columns of a file are to be read: in text, a category that looks like numbers is none.
+    """The types to read a text file with, so that a category that looks like numbers stays text.
 
     Other files say themselves of what type their columns are. Whole numbers that are kept stay so.
     """
@@ -82,12 +90,6 @@ def arrow_types(
     columns = () if model.encoder_ is None else model.encoder_.columns
     types = {column.name: kinds[column.kind] for column in columns if column.kind in kinds}
     return {n: kind for n, kind in types.items() if n not in kept or kind == pa.string()}
-
-
-def predicted(model: IntervalRegressor, table: "pa.Table", notes: Notes) -> Prediction:
-    """The prediction for a table's rows; warnings become notes."""
-    with notes.of_warnings():
-        return model.get_prediction(features_of(model, table))
 
 
 def prediction_blocks(
@@ -105,7 +107,10 @@ def prediction_blocks(
         blocks: of a table that has the columns of the training data, in any order.
         confidence_level: of both kinds of intervals.
         keep: columns of the table to repeat before the predictions.
-        notes: what is to be said about the table is added here.
+        notes: notes about the table are added here.
+
+    Yields:
+        A table of predictions for each block.
     """
     import pyarrow as pa
 
@@ -115,16 +120,19 @@ def prediction_blocks(
             raise TableMismatchError("The table has a header and no rows: nothing to predict.")
         try:
             with notes.of_warnings():
-                prediction = predicted(model, block, notes)
+                features = encoded(model, block)
+                prediction = model.get_prediction(features)
                 frame = prediction.summary_frame(confidence_level)
         except RowError as error:  # numbered from 1 in the whole table
             raise RowError(error.message, start + error.row + 1) from error
         if prediction.novelty is not None:
             frame["is_novel"] = prediction.is_novel
-        if model.encoder_ is not None:
-            features = features_of(model, block)
-            frame["unseen_values"] = model.encoder_.count_new_categories(features)
-        refuse_hidden_columns(keep, frame.columns)
+        frame["unseen_values"] = features.encoder.count_new_categories(features.table)
+        if both := [name for name in keep if name in frame.columns]:
+            raise KeptColumnError(
+                f"Columns to keep have the names of results: {listed(both)}. Rename them in the "
+                "table, or keep others."
+            )
         answers = pa.Table.from_pandas(frame, preserve_index=False)
         kept = {name: block.column(name) for name in keep}
         yield pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})
@@ -140,20 +148,8 @@ def kept_columns(asked: str, there: Sequence[str]) -> list[str]:
     kept = list(there) if asked == "all" else [name for name in asked.split(",") if name]
     for name in kept:
         if name not in there:
-            raise KeptColumnError(
-                f"There is no column {name!r} to keep; the columns are {listed(there)}. "
-                f"{nearest(name, there)}".rstrip()
-            )
+            raise KeptColumnError.of_missing(name, there, "keep")
     return kept
-
-
-def refuse_hidden_columns(kept: Sequence[str], answers: Sequence[str]) -> None:
-    """Refuses to write two columns of one name."""
-    if both := [name for name in kept if name in answers]:
-        raise KeptColumnError(
-            f"Columns to keep have the names of results: {listed(both)}. Rename them in the table, "
-            "or keep others."
-        )
 
 
 def one_ahead(blocks: "Iterable[pa.Table]") -> "Iterator[pa.Table]":

@@ -8,18 +8,18 @@ import numpy as np
 from confide.errors import NoSuchIntervalError
 from confide.estimators import IntervalRegressor
 from confide.prediction import Prediction
-from confide.workflow.describe import described
+from confide.workflow.describe import Description, described
 from confide.workflow.notes import Notes
-from confide.workflow.page.inputs import NEW, PageInputs
-from confide.workflow.predict import features_of, predicted
-from confide.workflow.rows import status
+from confide.workflow.page.inputs import PageInputs
+from confide.workflow.predict import encoded
 from confide.workflow.target import take_target
+from confide.workflow.training_table import TrainingTable, status
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-# Of a longer table so many rows are drawn: a page shows a sample of them in any case.
+# A page shows a sample of the rows in any case.
 MOST_ROWS = 100_000
 
 
@@ -30,6 +30,7 @@ def page_inputs(
     file: str = "",
     confidence_level: float = 0.95,
     seed: int = 0,
+    most_rows: int = MOST_ROWS,
 ) -> PageInputs:
     """What a model says about a table's rows, ready for the page.
 
@@ -39,28 +40,31 @@ def page_inputs(
         file: name of the table's file.
         confidence_level: of both kinds of intervals.
         seed: of the rows drawn from a long table.
+        most_rows: of a longer table so many are drawn.
+
+    Returns:
+        What the page is made of.
     """
     notes = Notes()
     numbers = np.arange(1, table.num_rows + 1)
-    if table.num_rows > MOST_ROWS:
-        notes.add(f"Of {table.num_rows:,} rows, {MOST_ROWS:,} drawn at random are shown.")
-        drawn = np.random.default_rng(seed).choice(table.num_rows, MOST_ROWS, replace=False)
+    if table.num_rows > most_rows:
+        notes.add(f"Of {table.num_rows:,} rows, {most_rows:,} drawn at random are shown.")
+        drawn = np.random.default_rng(seed).choice(table.num_rows, most_rows, replace=False)
         numbers = np.sort(drawn) + 1
         table = table.take(numbers - 1)
-    features = features_of(model, table)
-    prediction = predicted(model, features, notes)
-    trained = model.training_table_
-    target = "the target" if trained is None else trained.target
+    features = encoded(model, table)
+    with notes.of_warnings():
+        prediction = model.get_prediction(features)
+    target = TrainingTable.of(model).target or "the target"
     y = take_target(table, target).y if target in table.column_names else None
     advice, levers = _advice(prediction, confidence_level)
-    description = described(model)
-    on_twins = model.confidence_calibration_
+    description, on_twins = described(model), model.confidence_calibration_
     return PageInputs(
         title=f"{target}: {file}" if file else target,
         target=target,
-        frame=features.to_pandas(),
+        frame=features.table.to_pandas(),
         prediction=prediction,
-        status=[NEW] * len(prediction) if y is None else status(model, features, y),
+        status=status(model, features.matrix, y),
         y=y,
         confidence_level=confidence_level,
         row_numbers=numbers,
@@ -69,7 +73,7 @@ def page_inputs(
         advice=advice,
         levers=levers,
         warnings=[*description.warnings, *notes],
-        settings=_settings(model, file),
+        settings=_settings(model, description, file),
     )
 
 
@@ -83,11 +87,10 @@ def _advice(
     return str(explanation), explanation.levers
 
 
-def _settings(model: IntervalRegressor, file: str) -> dict[str, str]:
-    description, table = described(model), model.training_table_
+def _settings(model: IntervalRegressor, description: Description, file: str) -> dict[str, str]:
     # Without what was found on twins: that has a section of its own.
-    said = () if table is None else table.notes
-    notes = {"notes from the fit": " ".join(said)} if said else {}
+    from_fit = TrainingTable.of(model).notes
+    notes = {"notes from the fit": " ".join(from_fit)} if from_fit else {}
     kinds = [column["kind"] for column in description.columns]
     return {
         "table": file or "given in Python",

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from confide.errors import TargetError
+from confide.tables import reads_as_number
 from confide.workflow.notes import Notes
 
 if TYPE_CHECKING:
@@ -41,14 +42,13 @@ def take_target(table: "pa.Table", target: str) -> Taken:
     return Taken(table.drop_columns([target]), y)
 
 
-def known_rows(
-    features: "pa.Table", y: Float64[np.ndarray, " row"], target: str, notes: Notes
-) -> Taken:
-    """The rows whose target is known; a note says how many are dropped.
+def known_rows(table: "pa.Table", target: str, notes: Notes) -> Taken:
+    """The rows whose target is known, split; a note says how many are dropped.
 
     Raises:
-        TargetError: the target is nowhere known.
+        TargetError: as for `take_target`, or the target is nowhere known.
     """
+    features, y = take_target(table, target)
     known = ~np.isnan(y)
     if len(y) == 0:
         raise TargetError("The table has a header and no rows: there is nothing to learn from.")
@@ -90,27 +90,17 @@ def _not_numbers(column: "pa.ChunkedArray", target: str) -> str:
     import pyarrow as pa
 
     kind = column.type
-    told = f"The target {target!r} must be numbers, but it is {kind}"
+    problem = f"The target {target!r} must be numbers, but it is {kind}"
     if pa.types.is_boolean(kind):
-        return f"{told}: yes or no calls for a classifier. Choose a column of numbers."
+        return f"{problem}: yes or no calls for a classifier. Choose a column of numbers."
     if pa.types.is_temporal(kind):
-        return f"{told}. Pass dates as numbers, for example as days since a fixed date."
+        return f"{problem}. Pass dates as numbers, for example as days since a fixed date."
     words = [str(value) for value in column.drop_null().unique().to_pylist()]
-    odd = [word for word in words if not _is_number(word)]
+    odd = [word for word in words if not reads_as_number(word)]
     shown = ", ".join(repr(word[:30]) for word in (odd or words)[:SHOWN])
     if len(odd) < len(words) / 2:
-        return (
-            f"{told}: most values are numbers, but not {shown}. Correct them or leave them empty."
-        )
+        return f"{problem}: most values are numbers, but not {shown}. Correct or empty the others."
     return (
-        f"{told}, with values such as {shown}. Classes call for a classifier; numbers with units "
-        "or decimal commas must be written as plain numbers."
+        f"{problem}, with values such as {shown}. Classes call for a classifier; write numbers "
+        "without units and decimal commas."
     )
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

@@ -1,4 +1,4 @@
-"""The experiments, a file each: the files in this folder are the list."""
+"""The experiments: every experiment that a file in this folder defines is on the list."""
 
 import importlib
 import inspect
@@ -9,7 +9,7 @@ from confide.experiments.experiment import Experiment
 from confide.named import Named
 
 
-def _found() -> Iterator[Experiment]:
+def _defined() -> Iterator[Experiment]:
     for listed in pkgutil.iter_modules(__path__, f"{__name__}."):
         module = importlib.import_module(listed.name)
         for _, kind in inspect.getmembers(module, inspect.isclass):
@@ -17,7 +17,5 @@ def _found() -> Iterator[Experiment]:
                 yield kind()
 
 
-EXPERIMENTS: Named[Experiment] = Named(
-    "experiment",
-    {each.name: each for each in sorted(_found(), key=lambda each: (each.place, each.name))},
-)
+_IN_ORDER = sorted(_defined(), key=lambda experiment: (experiment.place, experiment.name))
+EXPERIMENTS: Named[Experiment] = Named("experiment", {one.name: one for one in _IN_ORDER})

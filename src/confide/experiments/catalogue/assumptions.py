@@ -1,23 +1,20 @@
 """The check of Assumptions 3.1 and 3.2: errors of a member, and its shift when retrained."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from confide.document import Column, Figure, Part, Table, histograms
 from confide.estimators import IntervalRegressor
-from confide.experiments.cell import Cell
-from confide.experiments.experiment import Experiment, Findings
-from confide.experiments.options import Options
+from confide.experiments.coverage.report import SET, VARIANT
+from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved, tables_by
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, n_rows_of, seeds_of, twin_of
-from confide.experiments.store import Saved
 from confide.methods import bootstrapped_deep_ensemble
 from confide.progress import Progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIMULATIONS_PER_CELL = 25
 # The paper's figure has the first 28 test rows.
@@ -29,6 +26,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "as published": dict(bootstrapped_deep_ensemble.AS_PUBLISHED),
     "as described": {},
 }
+
+CAPTION = (
+    "Assumptions 3.1 and 3.2 over all test rows: is the error of one network normal and without "
+    "bias, and how large is the variance of its shift when retrained? The shift stands for new "
+    "data alone; the error also contains random training."
+)
 
 
 class Assumptions(Experiment):
@@ -56,8 +59,8 @@ class Assumptions(Experiment):
                     "simulations": [first, stop],
                     "seed": options.seed,
                 },
-                steps=(stop - first) * _epochs(parameters),
-                work=float((stop - first) * _epochs(parameters) * n_rows_of(name)[0]),
+                steps=(steps := (stop - first) * _estimator(parameters).member_epochs(1)),
+                work=float(steps * n_rows_of(name)[0]),
             )
             for name in options.sets
             for variant, parameters in VARIANTS.items()
@@ -71,35 +74,32 @@ class Assumptions(Experiment):
 
     def findings(self, finished: Sequence[Saved]) -> Findings:
         """Normality, bias and size over all test rows, and the paper's histograms."""
-        import pandas as pd
-
-        pointwise, parts = [], list[Part]()
-        for name in self.whole.sets:
-            for variant in VARIANTS:
-                cells = [
-                    s
-                    for s in finished
-                    if (s.settings["set"], s.settings["variant"]) == (name, variant)
-                ]
-                if not cells:
-                    continue
-                frame = pd.concat([cell.frame for cell in cells], ignore_index=True)
-                rows = at_each_row(frame)
-                pointwise.append(rows.assign(set=name, variant=variant))
-                if (name, variant) == ("boston", "as described"):
-                    parts.append(_histograms(name, variant, frame))
-        every_row = pd.concat(pointwise, ignore_index=True)
+        tables = tables_by(finished, "set", "variant")
+        together = {
+            key: tables[key]
+            for key in itertools.product(self.whole.sets, VARIANTS)
+            if key in tables
+        }
+        every_row = pd.concat(
+            [
+                at_each_row(frame).assign(set=name, variant=variant)
+                for (name, variant), frame in together.items()
+            ],
+            ignore_index=True,
+        )
         summary = _summary(every_row)
-        return Findings(_words(summary), [_summary_table(summary), _bias_figure(every_row), *parts])
+        columns = [SET, VARIANT, *(column for column, _ in STATISTICS)]
+        table = Table("assumptions", CAPTION, summary, columns)
+        parts: list[Part] = [table, _bias_figure(_described(every_row))]
+        if (of_paper := together.get(("boston", "as described"))) is not None:
+            parts.append(_histograms(of_paper))
+        return Findings(_words(_described(summary)), parts)
 
 
-def errors_and_shifts(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
+def errors_and_shifts(settings: Mapping[str, Any], progress: Progress | None) -> pd.DataFrame:
     """The first member's error, and its shift when retrained, in each simulation."""
-    import pandas as pd
-
     twin = twin_of(settings["set"])
-    estimator = _estimator(settings["parameters"])
-    fits = estimator.fit_many(
+    fits = _estimator(settings["parameters"]).fit_many(
         twin.X_train,
         twin.targets(seeds_of(settings, "targets")),
         seeds_of(settings, "fits"),
@@ -122,164 +122,162 @@ def errors_and_shifts(settings: Mapping[str, Any], progress: Progress | None) ->
     )
 
 
-def _epochs(parameters: Mapping[str, Any]) -> int:
-    return _estimator(parameters).member_epochs(1)
-
-
 def _estimator(parameters: Mapping[str, Any]) -> IntervalRegressor:
     return paper_estimator("BootstrappedDeepEnsembleRegressor", **parameters)
 
 
-def at_each_row(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """For each test row: bias, both standard deviations and p-values of normality."""
-    import pandas as pd
-    from scipy.stats import shapiro
+def _described(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the method as described, or all while there are none."""
+    described = rows[rows["variant"] == "as described"]
+    return rows if described.empty else described
 
+
+def at_each_row(frame: pd.DataFrame) -> pd.DataFrame:
+    """For each test row: bias, both standard deviations and p-values of normality."""
     rows = []
-    for row, each in frame.groupby("row"):
-        error, shift = each["error"].to_numpy(), each["shift"].to_numpy()
-        n, spread = len(each), float(np.std(error, ddof=1))
-        enough = n >= ENOUGH_FOR_NORMALITY
+    for row, at_row in frame.groupby("row"):
+        error, shift = at_row["error"].to_numpy(), at_row["shift"].to_numpy()
+        bias, spread, n = float(error.mean()), float(np.std(error, ddof=1)), len(at_row)
         rows.append(
             {
                 "row": row,
                 "simulations": n,
-                "bias": float(error.mean()),
-                "bias_in_std": float(error.mean() / spread),
-                "bias_significant": abs(error.mean()) > 1.96 * spread / np.sqrt(n),
+                "bias": bias,
+                "bias_in_std": bias / spread,
+                "bias_significant": abs(bias) > 1.96 * spread / np.sqrt(n),
                 "variance_ratio": float(np.var(shift, ddof=1) / spread**2),
-                "error_p": float(shapiro(error).pvalue) if enough else np.nan,
-                "shift_p": float(shapiro(shift).pvalue) if enough else np.nan,
+                "error_p": _normality_p(error),
+                "shift_p": _normality_p(shift),
             }
         )
     return pd.DataFrame(rows)
 
 
-def _summary(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Over all test rows of each set and variant."""
-    import pandas as pd
+def _normality_p(values: np.ndarray) -> float:
+    """Of Shapiro and Wilk's test; not a number where there are too few values for it."""
+    from scipy.stats import shapiro
 
-    def share(values: "pd.Series") -> float:
-        return float(values.mean())
-
-    def share_below(p_values: "pd.Series", level: float) -> float:
-        return share(p_values.dropna() < level)  # not a number where there was no test
-
-    return pd.DataFrame(
-        [
-            {
-                "set": name,
-                "variant": variant,
-                "rows": len(each),
-                "simulations": int(each["simulations"].iloc[0]),
-                "errors_not_normal": share_below(each["error_p"], 0.05),
-                "shifts_not_normal": share_below(each["shift_p"], 0.05),
-                "median_bias": float(each["bias_in_std"].abs().median()),
-                "biased": share(each["bias_significant"]),
-                "bias_above_std": share(each["bias_in_std"].abs() > 1),
-                "median_variance_ratio": float(each["variance_ratio"].median()),
-                "shift_smaller": share(each["variance_ratio"] < 1),
-            }
-            for (name, variant), each in rows.groupby(["set", "variant"], sort=False)
-        ]
-    )
+    return float(shapiro(values).pvalue) if len(values) >= ENOUGH_FOR_NORMALITY else np.nan
 
 
-def _summary_table(summary: "pd.DataFrame") -> Table:
-    columns = [
-        Column("set", "data set"),
-        Column("variant"),
+def _share_rejected(p_values: pd.Series) -> float:
+    return float((p_values.dropna() < 0.05).mean())  # not a number where there was no test
+
+
+# What is said of all test rows of a set and variant: how it is shown, and what it is.
+STATISTICS: Sequence[tuple[Column, Callable[[pd.DataFrame], float]]] = [
+    (
         Column(
             "errors_not_normal",
             "errors not normal",
             ".0%",
             help="share of test rows where Shapiro and Wilk reject at 5 %: 5 % by chance",
         ),
+        lambda rows: _share_rejected(rows["error_p"]),
+    ),
+    (
         Column("shifts_not_normal", "shifts not normal", ".0%", help="the same of the shifts"),
-        Column(
-            "biased",
-            "bias shown",
-            ".0%",
-            help="rows whose mean error is beyond 1.96 standard errors",
-        ),
+        lambda rows: _share_rejected(rows["shift_p"]),
+    ),
+    (
+        Column("biased", "bias shown", ".0%", help="mean error beyond 1.96 standard errors"),
+        lambda rows: rows["bias_significant"].mean(),
+    ),
+    (
         Column("median_bias", "median bias / std", ".2f", help="of one network's prediction"),
+        lambda rows: rows["bias_in_std"].abs().median(),
+    ),
+    (
         Column("bias_above_std", "bias above std", ".0%", help="rows with more bias than spread"),
+        lambda rows: (rows["bias_in_std"].abs() > 1).mean(),
+    ),
+    (
         Column(
             "median_variance_ratio",
             "variance of shift / of error",
             ".2f",
             help="median over rows; below 1 because errors include random training",
         ),
+        lambda rows: rows["variance_ratio"].median(),
+    ),
+    (
         Column("shift_smaller", "shift varies less", ".0%", help="share of test rows"),
-        Column("rows", "test rows", "d"),
-        Column("simulations", "simulations", "d"),
-    ]
-    caption = (
-        "Assumptions 3.1 and 3.2 over all test rows: is the error of one network normal and "
-        "without bias, and how much of its variance does the shift when retrained have? The shift "
-        "stands for new data alone, the error also holds random training."
+        lambda rows: (rows["variance_ratio"] < 1).mean(),
+    ),
+    (Column("rows", "test rows", "d"), len),
+    (Column("simulations", "simulations", "d"), lambda rows: rows["simulations"].iloc[0]),
+]
+
+
+def _summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Over all test rows of each set and variant."""
+    return pd.DataFrame(
+        [
+            {
+                "set": name,
+                "variant": variant,
+                **{column.name: statistic(of_one) for column, statistic in STATISTICS},
+            }
+            for (name, variant), of_one in rows.groupby(["set", "variant"], sort=False)
+        ]
     )
-    return Table("assumptions", caption, summary, columns)
 
 
-def _bias_figure(rows: "pd.DataFrame") -> Figure:
-    import pandas as pd
-
-    described = rows[rows["variant"] == "as described"]
-    described = rows if described.empty else described
+def _bias_figure(rows: pd.DataFrame) -> Figure:
     edges = np.linspace(-4, 4, 33)
-    frames = []
-    for name, each in described.groupby("set", sort=False):
-        counts, _ = np.histogram(np.clip(each["bias_in_std"], -3.999, 3.999), edges)
-        binned = {RELATIVE_BIAS: edges[:-1], "end": edges[1:], "test rows": counts}
-        frames.append(pd.DataFrame({**binned, "set": name, "what": "one network"}))
+    frames = [
+        _binned(
+            of_set["bias_in_std"].clip(-3.999, 3.999), edges, RELATIVE_BIAS, "test rows"
+        ).assign(what="one network", panel=name)
+        for name, of_set in rows.groupby("set", sort=False)
+    ]
     return Figure(
         "assumptions-bias",
         "Bias of one network's prediction over its standard deviation, at all test rows of each "
         "set (beyond 4 counted at the edge). Assumption 3.1 asks for zero.",
-        histograms(
-            pd.concat(frames, ignore_index=True),
-            bin_start=RELATIVE_BIAS,
-            bin_end="end",
-            count="test rows",
-            category="what",
-            facet="set",
-        ),
+        _histogram(frames, RELATIVE_BIAS, "test rows"),
     )
 
 
-def _histograms(name: str, variant: str, frame: "pd.DataFrame") -> Figure:
-    import pandas as pd
-
+def _histograms(frame: pd.DataFrame) -> Figure:
     frames = []
     for row in sorted(frame["row"].unique())[:N_PANELS]:
-        each = frame[frame["row"] == row]
-        edges = np.histogram_bin_edges(each[["error", "shift"]].to_numpy(), N_BINS)
-        for column, title in (("error", "member - truth"), ("shift", "retrained - member")):
-            counts, _ = np.histogram(each[column], edges)
-            binned = {"difference": edges[:-1], "end": edges[1:], "simulations": counts}
-            panel = f"test row {row + 1}"
-            frames.append(pd.DataFrame({**binned, "what": title, "panel": panel}))
+        at_row = frame[frame["row"] == row]
+        edges = np.histogram_bin_edges(at_row[["error", "shift"]].to_numpy(), N_BINS)
+        frames += [
+            _binned(at_row[column], edges, "difference", "simulations").assign(
+                what=title, panel=f"test row {row + 1}"
+            )
+            for column, title in (("error", "member - truth"), ("shift", "retrained - member"))
+        ]
     return Figure(
-        f"assumptions-{name}",
-        f"Errors of the first member and its shifts when retrained, over the simulations of {name} "
-        f"({variant}), at the first test rows. The assumptions hold where both are normal about "
-        "zero; the shifts should be narrower, as the errors hold random training too.",
-        histograms(
-            pd.concat(frames, ignore_index=True),
-            bin_start="difference",
-            bin_end="end",
-            count="simulations",
-            category="what",
-            facet="panel",
-        ),
+        "assumptions-boston",
+        "Errors of the first member and its shifts when retrained, over the simulations of boston "
+        "(as described), at the first test rows. The assumptions hold where both are normal about "
+        "zero. The shifts should be narrower, because the errors also contain random training.",
+        _histogram(frames, "difference", "simulations"),
     )
 
 
-def _words(summary: "pd.DataFrame") -> str:
-    described = summary[summary["variant"] == "as described"]
+def _binned(values: pd.Series, edges: np.ndarray, start: str, count: str) -> pd.DataFrame:
+    counts, _ = np.histogram(values, edges)
+    return pd.DataFrame({start: edges[:-1], "end": edges[1:], count: counts})
+
+
+def _histogram(frames: Sequence[pd.DataFrame], start: str, count: str) -> Any:
+    return histograms(
+        pd.concat(frames, ignore_index=True),
+        bin_start=start,
+        bin_end="end",
+        count=count,
+        category="what",
+        facet="panel",
+    )
+
+
+def _words(summary: pd.DataFrame) -> str:
     lines = []
-    for _, row in (summary if described.empty else described).iterrows():
+    for _, row in summary.iterrows():
         normality = (
             f"not normal at {100 * row['errors_not_normal']:.0f} % of the test rows (5 % by chance)"
             if row["simulations"] >= ENOUGH_FOR_NORMALITY

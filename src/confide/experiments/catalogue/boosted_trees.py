@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from confide.document import Table
-from confide.experiments.cell import Cell
-from confide.experiments.coverage import of
-from confide.experiments.experiment import Experiment, Findings
+from confide.experiments.coverage.comparison import of
+from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved
 from confide.experiments.honest.cells import nested_cell
-from confide.experiments.honest.contenders import AUTO, BDE, RAW, Contender
-from confide.experiments.honest.entries import entries_of, headline
-from confide.experiments.honest.numbers import costs, in_nested_numbers
-from confide.experiments.honest.problems import SMALL, Problem
-from confide.experiments.honest.tables import HOW_GOOD, WHO, table_of_costs
-from confide.experiments.options import Options
+from confide.experiments.honest.numbers import (
+    costs,
+    entries_of,
+    in_nested_numbers,
+    nested_headline,
+)
+from confide.experiments.honest.problems import AUTO, BDE, RAW, SMALL, Contender, Problem
+from confide.experiments.honest.report import table_of_costs, table_of_scores
 from confide.experiments.simulated import blocks_of
-from confide.experiments.store import Saved
 
 LEVEL = 0.8
 DATA_SETS_PER_CELL = 5
@@ -25,6 +24,7 @@ CONTENDERS = (
     Contender("XGB", TREES, (RAW, AUTO), {"learner": "xgboost"}),
     Contender("LGBM", TREES, (RAW, AUTO), {"learner": "lightgbm"}),
 )
+METHODS = tuple(contender.method for contender in CONTENDERS)
 
 
 class BoostedTrees(Experiment):
@@ -34,12 +34,8 @@ class BoostedTrees(Experiment):
     title = "Confidence intervals of boosted trees"
     place = 11
     paper = "not in the paper; its truths of Experiment 1 (Algorithm 3)"
-    whole: ClassVar = Options(
-        simulations=20, sets=SMALL, methods=("BDE", "XGB", "LGBM"), levels=(LEVEL,)
-    )
-    quick: ClassVar = Options(
-        simulations=2, sets=("yacht",), methods=("BDE", "XGB", "LGBM"), levels=(LEVEL,)
-    )
+    whole: ClassVar = Options(simulations=20, sets=SMALL, methods=METHODS, levels=(LEVEL,))
+    quick: ClassVar = Options(simulations=2, sets=("yacht",), methods=METHODS, levels=(LEVEL,))
 
     def cells(self, options: Options) -> list[Cell]:
         """A cell is one truth, contender and five outer data sets."""
@@ -53,13 +49,13 @@ class BoostedTrees(Experiment):
 
     def headline(self, saved: Saved) -> str:
         """Mean coverage and width of each variant."""
-        return headline(saved)
+        return nested_headline(saved)
 
     def findings(self, finished: Sequence[Saved]) -> Findings:
         """Both kinds of intervals, and what calibration costs."""
         entries = entries_of(finished)
         numbers = in_nested_numbers(entries)
-        confidence, prediction = (of(numbers, kind, LEVEL) for kind in ("confidence", "prediction"))
+        confidence = of(numbers, "confidence", LEVEL)
         words = [
             f"- {method}, {variant}: 80 % confidence intervals cover {rows['coverage'].min():.0%} "
             f"to {rows['coverage'].max():.0%} from set to set, Brier score "
@@ -67,13 +63,12 @@ class BoostedTrees(Experiment):
             for (method, variant), rows in confidence.groupby(["method", "variant"], sort=False)
         ]
         tables = [
-            Table(
+            table_of_scores(
                 f"boosted-trees-{kind}-80",
                 f"80 % {kind} intervals: boosted trees and networks on the same data sets.",
-                rows,
-                [*WHO, *HOW_GOOD],
+                of(numbers, kind, LEVEL),
             )
-            for kind, rows in (("confidence", confidence), ("prediction", prediction))
+            for kind in ("confidence", "prediction")
         ]
         tables.append(table_of_costs("boosted-trees-costs", costs(entries)))
         return Findings("\n".join(words), [table for table in tables if len(table.frame)])

@@ -1,43 +1,33 @@
 """Experiment 1: eight simulated data sets, five methods, as published and as described."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 
-from confide.document import Column, Figure, Section, Table, scatter_against
-from confide.experiments.cell import Cell
-from confide.experiments.coverage import (
-    CONTENDERS,
-    DESCRIBED,
-    PUBLISHED,
-    Condition,
-    Judged,
-    beside_print,
-    in_numbers,
-    judged,
-    of,
-    of_variant,
-    study_cells,
-    study_headline,
+from confide.coverage import Coverage
+from confide.document import Column, Part, Section, Table
+from confide.experiments.coverage.comparison import beside_print, in_numbers, of, of_variant
+from confide.experiments.coverage.judged import Judged, judged, study_headline
+from confide.experiments.coverage.report import (
+    METHOD,
+    SET,
+    brier_scatter,
     table_beside_print,
     table_of_all,
     violins_of,
 )
-from confide.experiments.experiment import Experiment, Findings
-from confide.experiments.options import Options
-from confide.experiments.store import Saved
-from confide.metrics import (
-    at_equal_mean_width,
-    brier_score,
-    brier_score_standard_error,
-    covered,
-    mean_width,
+from confide.experiments.coverage.study import (
+    CONTENDERS,
+    DESCRIBED,
+    PUBLISHED,
+    Condition,
+    study_cells,
 )
+from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved
+from confide.metrics import at_equal_mean_width, covered, mean_width, pointwise_mean_width
 from confide.prediction import Kind
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SETS = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "yacht", "wine_red")
 METHODS = ("BDE", "DE", "NB", "CD", "QDE")
@@ -73,7 +63,7 @@ class Experiment1(Experiment):
         parts = [
             *(_section_of(kind, entries, numbers) for kind in KINDS),
             Section("Accuracy", [_rmse_table(numbers)]),
-            Section("Every level", [_table_of_every_level(numbers)]),
+            Section("Every level", [table_of_all("experiment-1", numbers)]),
         ]
         return Findings(_words(numbers), parts)
 
@@ -83,106 +73,68 @@ def _place(entry: Judged) -> tuple[int, int, str]:
     return SETS.index(s["set"]), METHODS.index(s["method"]), s["variant"]
 
 
-def _section_of(kind: str, entries: Sequence[Judged], numbers: "pd.DataFrame") -> Section:
-    parts: list[str | Table | Figure] = []
+def _of_table_1(numbers: pd.DataFrame, kind: str) -> pd.DataFrame:
     at_level = of(numbers, kind, TABLE_1_LEVEL)
-    at_level = at_level[at_level["method"].isin(KINDS[kind])]
+    return at_level[at_level["method"].isin(KINDS[kind])]
+
+
+def _section_of(kind: str, entries: Sequence[Judged], numbers: pd.DataFrame) -> Section:
+    parts: list[Part] = []
+    at_level = _of_table_1(numbers, kind)
     if len(at_level):
-        parts.append(
-            table_beside_print(
-                f"table-1-{kind}",
-                f"Table 1 (benchresults): 80 % {kind} intervals, as printed, as published and as "
-                "described.",
-                at_level,
-                table="benchresults",
-            )
+        caption = (
+            f"Table 1 (benchresults): 80 % {kind} intervals, as printed, as published and as "
+            "described."
         )
-        parts += [
-            figure
-            for name, variant in VARIANTS.items()
-            if (figure := _scatter(kind, name, variant, at_level)) is not None
-        ]
+        parts = [table_beside_print(f"table-1-{kind}", caption, at_level, table="benchresults")]
+        for name, variant in VARIANTS.items():
+            of_one = of_variant(at_level, variant)
+            parts += brier_scatter(
+                f"brier-against-brier-{kind}-{name}",
+                f"Brier scores of 80 % {kind} intervals, {variant}: BDE against the other methods, "
+                "a point for each data set. BDE is better above the diagonal.",
+                of_one[of_one["method"] == "BDE"],
+                of_one[of_one["method"] != "BDE"],
+                by="set",
+                titles=("Brier score of BDE", "Brier score of the other method"),
+            )
         if kind == "confidence":
             parts += _equal_width_table(entries)
+    shown = [entry for entry in entries if entry.settings["method"] in KINDS[kind]]
     for level in (0.8, 0.95):
         for name, variant in VARIANTS.items():
-            mine = [e for e in entries if e.settings["method"] in KINDS[kind]]
-            if (figure := violins_of(mine, kind, level, variant, name=name)) is not None:
-                parts.append(figure)
+            parts += violins_of(shown, kind, level, variant, name=name)
     return Section(f"{kind.capitalize()} intervals", parts)
-
-
-def _scatter(kind: str, name: str, variant: str, at_level: "pd.DataFrame") -> Figure | None:
-    of_one = of_variant(at_level, variant)
-    columns = ["set", "brier", "brier_se"]
-    ours = of_one.loc[of_one["method"] == "BDE", columns]
-    others = of_one.loc[of_one["method"] != "BDE", ["method", *columns]]
-    pairs = ours.merge(others, on="set", suffixes=("_bde", "_other"))
-    if pairs.empty:
-        return None
-    pairs = pairs.rename(
-        columns={
-            "brier_bde": "Brier score of BDE",
-            "brier_other": "Brier score of the other method",
-            "brier_se_bde": "BDE's standard error",
-            "brier_se_other": "the other's standard error",
-        }
-    )
-    return Figure(
-        f"brier-against-brier-{kind}-{name}",
-        f"Brier scores of 80 % {kind} intervals, {variant}: BDE against the other methods, a point "
-        "for each data set. BDE is better above the diagonal. Bars are standard errors.",
-        scatter_against(
-            pairs,
-            x="Brier score of BDE",
-            y="Brier score of the other method",
-            category="method",
-            label="set",
-            x_error="BDE's standard error",
-            y_error="the other's standard error",
-        ),
-    )
 
 
 def _equal_width_table(entries: Sequence[Judged]) -> list[Table]:
     """Is a method better, or only wider? Confidence intervals stretched to BDE's mean width."""
-    import pandas as pd
-
     asked: tuple[Kind, float] = ("confidence", TABLE_1_LEVEL)
+    by_set: dict[str, dict[str, Judged]] = {}
+    for entry in entries:
+        name, _, method, variant = entry.who.values()
+        if variant == DESCRIBED and asked in entry.answers.intervals:
+            by_set.setdefault(name, {})[method] = entry
     rows = []
-    for name in dict.fromkeys(entry.settings["set"] for entry in entries):
-        of_set = {
-            entry.settings["method"]: entry
-            for entry in entries
-            if entry.settings["set"] == name
-            and entry.settings["variant"] == DESCRIBED
-            and asked in entry.answers.intervals
-        }
+    for name, of_set in by_set.items():
         if "BDE" not in of_set or len(of_set) < 2:
             continue
-        intervals = {method: e.answers.intervals[asked] for method, e in of_set.items()}
-        n = min(len(each) for each in intervals.values())
-        stretched = at_equal_mean_width(
-            {method: each[:n] for method, each in intervals.items()},
-            mean_width(intervals["BDE"][:n]),
-        )
-        for method, own in intervals.items():
-            row = {"set": name, "method": method, "width": mean_width(own[:n])}
-            for how, each in (("own", own[:n]), ("equal", stretched[method])):
-                held = covered(of_set[method].true_mean, each)
-                row |= {
-                    f"{how}_brier": brier_score(held.mean(axis=0), TABLE_1_LEVEL),
-                    f"{how}_brier_se": brier_score_standard_error(held, TABLE_1_LEVEL)
-                    if n > 1
-                    else np.nan,
-                    f"{how}_coverage": float(held.mean()),
-                }
+        n = min(entry.n_simulations for entry in of_set.values())
+        own = {method: entry.answers.intervals[asked][:n] for method, entry in of_set.items()}
+        equal = at_equal_mean_width(own, mean_width(own["BDE"]))
+        for method, entry in of_set.items():
+            row = {"set": name, "method": method, "width": mean_width(own[method])}
+            for which, intervals in (("own", own[method]), ("equal", equal[method])):
+                held = covered(entry.true_mean, intervals)
+                judged = Coverage(method, *asked, held, pointwise_mean_width(intervals))
+                row |= {f"{which}_brier": judged.brier, f"{which}_brier_se": judged.brier_se}
+                row[f"{which}_coverage"] = judged.mean
             rows.append(row)
     if not rows:
         return []
     columns = [
-        Column("set", "data set"),
-        Column("method"),
+        SET,
+        METHOD,
         Column("width", "mean width", ".3g"),
         Column("own_brier", "Brier score", ".3g", error="own_brier_se"),
         Column("own_coverage", "coverage", ".3f"),
@@ -196,7 +148,7 @@ def _equal_width_table(entries: Sequence[Judged]) -> list[Table]:
     return [Table("equal-width", caption, pd.DataFrame(rows), columns)]
 
 
-def _rmse_table(numbers: "pd.DataFrame") -> Table:
+def _rmse_table(numbers: pd.DataFrame) -> Table:
     # Quality-driven ensembles have one for each level; the paper prints none.
     one_row_each = numbers[numbers["method"] != "QDE"].drop_duplicates(["set", "method", "variant"])
     return table_beside_print(
@@ -209,34 +161,18 @@ def _rmse_table(numbers: "pd.DataFrame") -> Table:
     )
 
 
-def _table_of_every_level(numbers: "pd.DataFrame") -> Table:
-    return table_of_all(
-        "experiment-1", "Every data set, method, kind and level of Experiment 1.", numbers
-    )
-
-
-def _words(numbers: "pd.DataFrame") -> str:
+def _words(numbers: pd.DataFrame) -> str:
     """What Table 1 says, counted."""
     confidence = of(numbers, "confidence", TABLE_1_LEVEL)
     if confidence.empty:
         return "No 80 % confidence intervals yet."
-    said = []
-    for kind, methods in KINDS.items():
-        at_level = of(numbers, kind, TABLE_1_LEVEL)
-        said += _near_print(kind, at_level[at_level["method"].isin(methods)])
+    lines = []
+    for kind in KINDS:
+        at_level = _of_table_1(numbers, kind)
+        lines += _near_print(kind, at_level)
         for variant in VARIANTS.values():
-            of_one = of_variant(at_level, variant)
-            scores = of_one.pivot_table(index="set", columns="method", values="brier")
-            if "BDE" not in scores:
-                continue
-            errors = of_one.pivot_table(index="set", columns="method", values="brier_se")
-            against = [
-                _counted(method, both["BDE"], both[method], errors)
-                for method in methods[1:]
-                if method in scores and len(both := scores[["BDE", method]].dropna())
-            ]
-            if against:
-                said.append(
+            if against := _against_others(kind, of_variant(at_level, variant)):
+                lines.append(
                     f"- 80 % {kind} intervals, methods {variant}: BDE has a lower Brier score than "
                     f"{', than '.join(against)} sets."
                 )
@@ -247,11 +183,27 @@ def _words(numbers: "pd.DataFrame") -> str:
         for method in METHODS
         if method in low
     )
-    said.append(f"- 80 % confidence intervals as described cover, from set to set: {ranges}.")
-    return "\n".join(said)
+    return "\n".join(
+        [*lines, f"- 80 % confidence intervals as described cover, from set to set: {ranges}."]
+    )
 
 
-def _counted(method: str, ours: "pd.Series", other: "pd.Series", errors: "pd.DataFrame") -> str:
+def _against_others(kind: str, numbers: pd.DataFrame) -> list[str]:
+    """BDE against each other method, in words."""
+    scores, errors = (
+        numbers.pivot_table(index="set", columns="method", values=name)
+        for name in ("brier", "brier_se")
+    )
+    if "BDE" not in scores:
+        return []
+    return [
+        _counted(method, both["BDE"], both[method], errors)
+        for method in KINDS[kind][1:]
+        if method in scores and len(both := scores[["BDE", method]].dropna())
+    ]
+
+
+def _counted(method: str, ours: pd.Series, other: pd.Series, errors: pd.DataFrame) -> str:
     """On how many sets BDE's score is lower, and on how many of those clearly so.
 
     Both methods saw the same simulations, so that the error of the difference is smaller than
@@ -266,17 +218,16 @@ def _counted(method: str, ours: "pd.Series", other: "pd.Series", errors: "pd.Dat
     return words
 
 
-def _near_print(kind: str, at_level: "pd.DataFrame") -> list[str]:
+def _near_print(kind: str, at_level: pd.DataFrame) -> list[str]:
     """How many of the printed numbers are met, counted for each method."""
     if at_level.empty:
         return []
-    quantities = ("brier", "width")
+    quantities = ["brier", "width"]
     rows = beside_print(at_level, "benchresults", quantities, keys=["set", "method"])
     counted = []
-    for method, each in rows.groupby("method", sort=False):
-        compared = [each[f"{q}_ratio"].notna() for q in quantities]
-        far = [each[f"{q}_far"] for q in quantities]
-        n, n_far = (int(sum(flags.sum() for flags in several)) for several in (compared, far))
+    for method, of_method in rows.groupby("method", sort=False):
+        n = of_method[[f"{q}_ratio" for q in quantities]].notna().sum().sum()
+        n_far = of_method[[f"{q}_far" for q in quantities]].sum().sum()
         if n:
             counted.append(f"{method} {n - n_far} of {n}")
     if not counted:

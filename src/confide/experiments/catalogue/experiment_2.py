@@ -1,21 +1,16 @@
 """Experiment 2: how much random targets and random training add to a network's variance."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from confide.document import Column, Figure, Part, Section, Table, lines_with_errors
-from confide.experiments.cell import Cell
-from confide.experiments.experiment import Experiment, Findings
-from confide.experiments.options import Options
+from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved, tables_by
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, seeds_of, twin_of
-from confide.experiments.store import Saved
 from confide.progress import Progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 N_TEST = 5000
 NETWORKS_PER_CELL = 25
@@ -80,10 +75,8 @@ class Experiment2(Experiment):
         return Findings("\n".join(words) or "No size has both kinds of networks yet.", parts)
 
 
-def predictions(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
+def predictions(settings: Mapping[str, Any], progress: Progress | None) -> pd.DataFrame:
     """What each network predicts at the test rows."""
-    import pandas as pd
-
     twin = twin_of(settings["set"], test_size=N_TEST)
     n_rows = settings["rows"]  # nested: a larger training set holds the smaller ones
     data_seeds = seeds_of(settings, "targets")
@@ -106,15 +99,11 @@ def predictions(settings: Mapping[str, Any], progress: Progress | None) -> "pd.D
     )
 
 
-def _variances(finished: Sequence[Saved]) -> "pd.DataFrame":
+def _variances(finished: Sequence[Saved]) -> pd.DataFrame:
     """For each size, the mean variance at a test row, by source, with standard errors."""
-    import pandas as pd
-
-    spread: dict[tuple[int, str], tuple[float, float]] = {}
-    for key in sorted({(s.settings["rows"], s.settings["targets"]) for s in finished}):
-        cells = [s for s in finished if (s.settings["rows"], s.settings["targets"]) == key]
-        means = pd.concat([cell.frame for cell in cells])
-        by_network = means.pivot_table(index="network", columns="row", values="mean")
+    spread = {}
+    for key, frame in tables_by(finished, "rows", "targets").items():
+        by_network = frame.pivot_table(index="network", columns="row", values="mean")
         spread[key] = mean_variance(by_network.to_numpy(np.float64))
     rows = []
     for n_rows in sorted({n for n, _ in spread}):
@@ -150,19 +139,13 @@ def mean_variance(means: np.ndarray) -> tuple[float, float]:
     return float(squared.sum(axis=0).mean() / (n - 1)), float(np.sqrt((n - 1) * np.var(left_out)))
 
 
-def _decay(variances: "pd.DataFrame") -> "pd.DataFrame":
+def _decay(variances: pd.DataFrame) -> pd.DataFrame:
     """The law c N^-a for each source, by weighted least squares of the logarithms."""
-    import pandas as pd
-
     rows = []
-    for source, each in variances.groupby("source", sort=False):
-        usable = each[(each["variance"] > 0) & (each["variance_se"] > 0)]
-        exponent, error, constant = power_law(
-            usable["rows"].to_numpy(np.float64),
-            usable["variance"].to_numpy(),
-            usable["variance_se"].to_numpy(),
-        )
-        rows.append((source, exponent, error, constant, len(usable)))
+    for source, of_source in variances.groupby("source", sort=False):
+        usable = of_source[(of_source["variance"] > 0) & (of_source["variance_se"] > 0)]
+        points = usable[["rows", "variance", "variance_se"]].to_numpy(np.float64)
+        rows.append((source, *power_law(*points.T), len(usable)))
     return pd.DataFrame(rows, columns=["source", "exponent", "exponent_se", "constant", "sizes"])
 
 
@@ -183,82 +166,72 @@ def power_law(n: np.ndarray, value: np.ndarray, error: np.ndarray) -> tuple[floa
     return float(-slope), float(np.sqrt(max(scatter, 1.0) / spread)), float(np.exp(intercept))
 
 
-def _section(
-    variant: str, epochs: int, variances: "pd.DataFrame", decay: "pd.DataFrame"
-) -> Section:
-    slug = variant.rsplit(maxsplit=1)[-1]
-    laws = decay.set_index("source")
+def _section(variant: str, epochs: int, variances: pd.DataFrame, decay: pd.DataFrame) -> Section:
+    name = f"experiment-2-{variant.rsplit(maxsplit=1)[-1]}"
     # A difference may come out below zero by chance: it stays in the table.
-    drawn = variances[variances["variance"] > 0]
-    drawn = drawn.assign(
-        fitted=[
-            laws.loc[source, "constant"] * n ** -laws.loc[source, "exponent"]
-            for n, source in zip(drawn["rows"], drawn["source"], strict=True)
-        ]
+    drawn = variances[variances["variance"] > 0].join(decay.set_index("source"), on="source")
+    drawn = drawn.assign(fitted=drawn["constant"] * drawn["rows"] ** -drawn["exponent"])
+    chart = lines_with_errors(
+        drawn,
+        x="rows",
+        y="variance",
+        error="variance_se",
+        category="source",
+        log_x=True,
+        log_y=True,
+        fitted="fitted" if drawn["fitted"].notna().all() else None,
     )
-    return Section(
-        f"{variant.capitalize()}: {epochs} epochs",
+    figure = Figure(
+        name,
+        f"Variance of one network's prediction against the number of training rows, networks "
+        f"{variant} ({epochs} epochs). Bars are standard errors; dashed: fitted powers of N. "
+        "Differences below zero are not drawn.",
+        chart,
+    )
+    table = Table(
+        name,
+        "Mean variance over 5,000 test rows; random targets is the difference of the two.",
+        variances,
         [
-            Figure(
-                f"experiment-2-{slug}",
-                f"Variance of one network's prediction against the number of training rows, "
-                f"networks {variant} ({epochs} epochs). Bars are standard errors; dashed: fitted "
-                "powers of N. Differences below zero are not drawn.",
-                lines_with_errors(
-                    drawn,
-                    x="rows",
-                    y="variance",
-                    error="variance_se",
-                    category="source",
-                    log_x=True,
-                    log_y=True,
-                    fitted="fitted" if drawn["fitted"].notna().all() else None,
-                ),
-            ),
-            Table(
-                f"experiment-2-{slug}",
-                "Mean variance over 5,000 test rows; random targets is the difference of the two.",
-                variances,
-                [
-                    Column("rows", "training rows", ","),
-                    Column("source"),
-                    Column("variance", "variance", ".3g", error="variance_se"),
-                    Column("share", "share of both", ".2f", error="share_se"),
-                ],
-            ),
-            Table(
-                f"experiment-2-decay-{slug}",
-                "How fast the variance falls: the exponent a of a law c / N^a. Larger training "
-                "sets hold the smaller ones; the errors take their variances as independent.",
-                decay,
-                [
-                    Column("source"),
-                    Column("exponent", "exponent a", ".2f", error="exponent_se"),
-                    Column("sizes", "sizes", "d"),
-                ],
-            ),
+            Column("rows", "training rows", ","),
+            Column("source"),
+            Column("variance", "variance", ".3g", error="variance_se"),
+            Column("share", "share of both", ".2f", error="share_se"),
         ],
     )
-
-
-def _words(
-    variant: str, epochs: int, variances: "pd.DataFrame", decay: "pd.DataFrame"
-) -> list[str]:
-    targets = variances[variances["source"] == "random targets"]
-    first, last = targets.iloc[0], targets.iloc[-1]
-    share = (
-        f"- Networks {variant} ({epochs} epochs): random targets make up "
-        f"{100 * first['share']:.0f} ± {100 * first['share_se']:.0f} % of a network's variance "
-        f"with {first['rows']:,} rows, {100 * last['share']:.0f} ± "
-        f"{100 * last['share_se']:.0f} % with {last['rows']:,}."
+    laws = Table(
+        name.replace("2-", "2-decay-"),
+        "How fast the variance falls: the exponent a of a law c / N^a. Larger training sets hold "
+        "the smaller ones; the errors take their variances as independent.",
+        decay,
+        [
+            Column("source"),
+            Column("exponent", "exponent a", ".2f", error="exponent_se"),
+            Column("sizes", "sizes", "d"),
+        ],
     )
-    laws = decay.set_index("source")
-    if laws["exponent"].isna().any():
+    return Section(f"{variant.capitalize()}: {epochs} epochs", [figure, table, laws])
+
+
+def _words(variant: str, epochs: int, variances: pd.DataFrame, decay: pd.DataFrame) -> list[str]:
+    targets = variances[variances["source"] == "random targets"]
+    first, last = (
+        f"{100 * row['share']:.0f} ± {100 * row['share_se']:.0f} %"
+        for _, row in targets.iloc[[0, -1]].iterrows()
+    )
+    fewest, most = targets["rows"].iloc[[0, -1]]
+    share = (
+        f"- Networks {variant} ({epochs} epochs): random targets make up {first} of a network's "
+        f"variance with {fewest:,} rows, {last} with {most:,}."
+    )
+    if decay["exponent"].isna().any():
         return [share]
-    of_targets, of_training = laws.loc["random targets"], laws.loc["random training"]
+    powers = {
+        law["source"]: f"{-law['exponent']:.2f} ± {law['exponent_se']:.2f}"
+        for _, law in decay.iterrows()
+    }
     decay_in_words = (
-        f"  Their variance falls as N to the power {-of_targets['exponent']:.2f} ± "
-        f"{of_targets['exponent_se']:.2f}, that of random training as "
-        f"{-of_training['exponent']:.2f} ± {of_training['exponent_se']:.2f}."
+        f"  Their variance falls as N to the power {powers['random targets']}, that of random "
+        f"training as {powers['random training']}."
     )
     return [share, decay_in_words]

@@ -1,25 +1,21 @@
 """Experiment 3: the two separate estimates of variance, against the truth."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from confide.document import Column, Table
 from confide.estimators import IntervalRegressor
-from confide.experiments.cell import Cell
-from confide.experiments.coverage import standard_error
-from confide.experiments.experiment import Experiment, Findings
-from confide.experiments.options import Options
+from confide.experiments.coverage.comparison import standard_error
+from confide.experiments.coverage.report import SET, VARIANT
+from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved
 from confide.experiments.printed import printed_numbers
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import n_rows_of, seeds_of, twin_of
-from confide.experiments.store import Saved
 from confide.methods import bootstrapped_deep_ensemble
 from confide.progress import Progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 N_MEMBERS = 50
 # The text says 80 epochs, the published code 40.
@@ -59,8 +55,8 @@ class Experiment3(Experiment):
                     "simulations": [repetition, repetition + 1],
                     "seed": options.seed,
                 },
-                steps=_epochs(parameters),
-                work=float(_epochs(parameters) * n_rows_of(name)[0]),
+                steps=(steps := _epochs(parameters)),
+                work=float(steps * n_rows_of(name)[0]),
             )
             for name in options.sets
             for variant, parameters in VARIANTS.items()
@@ -69,21 +65,20 @@ class Experiment3(Experiment):
 
     def headline(self, saved: Saved) -> str:
         """Both sums."""
-        means = saved.frame.mean()
-        estimated = means["optimisation_variance"] + means["classical_variance"]
-        return f"estimated {estimated:.3g}, true {means['true_variance']:.3g}"
+        means = _means(saved.frame)
+        return f"estimated {means['estimated_sum']:.3g}, true {means['true_sum']:.3g}"
 
     def findings(self, finished: Sequence[Saved]) -> Findings:
         """Table 2 beside print."""
         numbers = _table_2(finished)
         words = []
-        for variant, each in numbers.groupby("variant", sort=False):
+        for variant, of_variant in numbers.groupby("variant", sort=False):
             ratios = ", ".join(
                 f"{row['ratio']:.2f} ± {row['ratio_se']:.2f} on {row['set']}"
-                for _, row in each.iterrows()
+                for _, row in of_variant.iterrows()
             )
             words.append(f"- {variant.capitalize()}: estimated sum over true variance {ratios}.")
-        columns = [Column("set", "data set"), Column("variant")]
+        columns = [SET, VARIANT]
         for quantity, heading in PRINTED.items():
             columns += [
                 Column(f"{quantity}_print", f"{heading}: print", ".3g"),
@@ -101,15 +96,14 @@ class Experiment3(Experiment):
         return Findings("\n".join(words), [Table("table-2", caption, numbers, columns)])
 
 
-def separate_variances(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
+def separate_variances(settings: Mapping[str, Any], progress: Progress | None) -> pd.DataFrame:
     """Both estimates and the true variance of one network, at each test row."""
-    import pandas as pd
-
     twin, parameters = twin_of(settings["set"]), settings["parameters"]
-    (data_seed,), (fit_seed,) = seeds_of(settings, "targets"), seeds_of(settings, "fits")
-    ensemble = _ensemble(parameters)
-    (fitted,) = ensemble.fit_many(
-        twin.X_train, twin.targets([data_seed]), [fit_seed], progress=progress
+    (fitted,) = _ensemble(parameters).fit_many(
+        twin.X_train,
+        twin.targets(seeds_of(settings, "targets")),
+        seeds_of(settings, "fits"),
+        progress=progress,
     )
     estimated = fitted.get_prediction(twin.X_test)
     generator = np.random.default_rng(seeds_of(settings, "networks of the truth"))
@@ -117,7 +111,7 @@ def separate_variances(settings: Mapping[str, Any], progress: Progress | None) -
     epochs = parameters["max_epochs"]
     network = paper_estimator("DeepEnsembleRegressor", n_members=1, max_epochs=epochs)
     networks = network.fit_many(twin.X_train, twin.targets(new_data), new_fits, progress=progress)
-    means = np.array([each.predict(twin.X_test) for each in networks])
+    means = np.array([fitted.predict(twin.X_test) for fitted in networks])
     return pd.DataFrame(
         {
             "row": np.arange(len(twin.X_test), dtype=np.int32),
@@ -138,41 +132,34 @@ def _ensemble(parameters: Mapping[str, Any]) -> IntervalRegressor:
     )
 
 
-def _table_2(finished: Sequence[Saved]) -> "pd.DataFrame":
+def _table_2(finished: Sequence[Saved]) -> pd.DataFrame:
     """A row for each set and variant: means over repetitions with their standard errors."""
-    import pandas as pd
-
-    repetitions = pd.DataFrame(
-        [
-            {"set": s.settings["set"], "variant": s.settings["variant"], **_means(s.frame)}
-            for s in finished
-        ]
-    )
-    print_ = printed_numbers()
-    print_ = print_[print_["table"] == "experiment3table"]
-    rows = []
-    order = [(name, variant) for name in Experiment3.whole.sets for variant in VARIANTS]
-    for name, variant in order:
-        here = (repetitions["set"] == name) & (repetitions["variant"] == variant)
-        each = repetitions[here].drop(columns=["set", "variant"])
-        if each.empty:
-            continue
-        row: dict[str, Any] = {"set": name, "variant": variant, "repetitions": len(each)}
-        for quantity in each:
-            row[quantity] = each[quantity].mean()
-            row[f"{quantity}_se"] = standard_error(each[quantity].to_numpy())
-        # Of a ratio of means: by the spread of what is left of the numerator.
-        row["ratio"] = row["estimated_sum"] / row["true_sum"]
-        rest = each["estimated_sum"] - row["ratio"] * each["true_sum"]
-        row["ratio_se"] = standard_error(rest.to_numpy()) / row["true_sum"]
-        of_set = print_[(print_["set"] == name) & (variant == "as published")]
-        printed = of_set.set_index("quantity")["value"]
-        row |= {f"{quantity}_print": printed.get(quantity, np.nan) for quantity in PRINTED}
-        rows.append(row)
+    repetitions: dict[tuple[str, str], list[dict[str, float]]] = {
+        (name, variant): [] for name in Experiment3.whole.sets for variant in VARIANTS
+    }
+    for saved in finished:
+        key = saved.settings["set"], saved.settings["variant"]
+        repetitions[key].append(_means(saved.frame))
+    rows = [_table_2_row(*key, pd.DataFrame(means)) for key, means in repetitions.items() if means]
     return pd.DataFrame(rows)
 
 
-def _means(frame: "pd.DataFrame") -> dict[str, float]:
+def _table_2_row(name: str, variant: str, repetitions: pd.DataFrame) -> dict[str, Any]:
+    row: dict[str, Any] = {"set": name, "variant": variant, "repetitions": len(repetitions)}
+    for quantity in repetitions:
+        row[quantity] = repetitions[quantity].mean()
+        row[f"{quantity}_se"] = standard_error(repetitions[quantity].to_numpy())
+    # Of a ratio of means: by the spread of what is left of the numerator.
+    row["ratio"] = row["estimated_sum"] / row["true_sum"]
+    rest = repetitions["estimated_sum"] - row["ratio"] * repetitions["true_sum"]
+    row["ratio_se"] = standard_error(rest.to_numpy()) / row["true_sum"]
+    print_ = printed_numbers("experiment3table")
+    of_set = print_[(print_["set"] == name) & (variant == "as published")]
+    printed = of_set.set_index("quantity")["value"]
+    return row | {f"{quantity}_print": printed.get(quantity, np.nan) for quantity in PRINTED}
+
+
+def _means(frame: pd.DataFrame) -> dict[str, float]:
     means = frame.mean()
     optimisation, classical = means["optimisation_variance"], means["classical_variance"]
     return {

@@ -1,25 +1,23 @@
 """Confidence intervals calibrated on simulated twins, on data whose truth is known."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+import pandas as pd
 
 from confide.document import Part
-from confide.experiments.cell import Cell
-from confide.experiments.coverage import of
-from confide.experiments.experiment import Experiment, Findings
+from confide.experiments.coverage.comparison import of
+from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved
 from confide.experiments.honest.cells import nested_cells
-from confide.experiments.honest.contenders import RAW, SAID
-from confide.experiments.honest.entries import entries_of, headline
-from confide.experiments.honest.figures import figures_of
-from confide.experiments.honest.numbers import costs, in_nested_numbers
-from confide.experiments.honest.problems import SETS
-from confide.experiments.honest.tables import tables_of
-from confide.experiments.honest.verdict import DEFAULT, LEVEL, NB, RAW_BDE, demands
-from confide.experiments.options import Options
-from confide.experiments.store import Saved
-
-if TYPE_CHECKING:
-    import pandas as pd
+from confide.experiments.honest.numbers import (
+    costs,
+    entries_of,
+    in_nested_numbers,
+    nested_headline,
+)
+from confide.experiments.honest.problems import IN_WORDS, RAW, SETS
+from confide.experiments.honest.report import figures_of, tables_of
+from confide.experiments.honest.verdict import DEFAULT, LEVEL, NB, RAW_BDE, demands, of_contender
 
 
 class HonestConfidence(Experiment):
@@ -42,7 +40,7 @@ class HonestConfidence(Experiment):
 
     def headline(self, saved: Saved) -> str:
         """Mean coverage and width of each variant."""
-        return headline(saved)
+        return nested_headline(saved)
 
     def findings(self, finished: Sequence[Saved]) -> Findings:
         """What was asked for, held against the numbers; a table for each question; figures."""
@@ -50,21 +48,19 @@ class HonestConfidence(Experiment):
         numbers, cost = in_nested_numbers(entries), costs(entries)
         asked = demands(numbers, cost)
         parts: list[Part] = [*tables_of(numbers, cost, asked), *figures_of(entries, numbers)]
-        return Findings("\n".join([*_in_short(numbers), *map(str, asked)]), parts)
+        return Findings("\n".join([_in_short(numbers), *map(str, asked)]), parts)
 
 
-def _in_short(numbers: "pd.DataFrame") -> list[str]:
+def _in_short(numbers: pd.DataFrame) -> str:
     """From the best truth to the worst, for each contender that is judged everywhere."""
     at_level = of(numbers, "confidence", LEVEL)
-    said = []
-    for method, variant in (RAW_BDE, DEFAULT, ("DE", SAID[RAW]), NB):
-        rows = at_level[(at_level["method"] == method) & (at_level["variant"] == variant)]
-        if len(rows):
-            said.append(
-                f"{variant} {method} {rows['coverage'].min():.0%} to {rows['coverage'].max():.0%} "
-                f"(Brier score {rows['brier'].mean():.2g} on average over {len(rows)} truths, "
-                f"width {rows['to_oracle'].median():.2g} times the oracle's at the median)"
-            )
-    if not said:
-        return ["- No 80 % confidence intervals yet."]
-    return [f"- 80 % confidence intervals cover, from truth to truth: {'; '.join(said)}."]
+    ranges = [
+        f"{variant} {method} {rows['coverage'].min():.0%} to {rows['coverage'].max():.0%} "
+        f"(Brier score {rows['brier'].mean():.2g} on average over {len(rows)} truths, "
+        f"width {rows['to_oracle'].median():.2g} times the oracle's at the median)"
+        for method, variant in (RAW_BDE, DEFAULT, ("DE", IN_WORDS[RAW]), NB)
+        if len(rows := of_contender(at_level, (method, variant)))
+    ]
+    if not ranges:
+        return "- No 80 % confidence intervals yet."
+    return f"- 80 % confidence intervals cover, from truth to truth: {'; '.join(ranges)}."

@@ -1,29 +1,25 @@
 """Appendix: an example that overfits, and what the confidence intervals say of it."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from confide.document import Column, Figure, Part, Table, bands
-from confide.experiments.cell import Cell
-from confide.experiments.coverage import CONTENDERS, standard_error
-from confide.experiments.experiment import Experiment, Findings
-from confide.experiments.options import Options
+from confide.experiments.coverage.comparison import standard_error
+from confide.experiments.coverage.study import CONTENDERS
+from confide.experiments.experiment import Cell, Experiment, Findings, Options, Saved, tables_by
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import blocks_of, seeds_of
-from confide.experiments.store import Saved
 from confide.progress import Progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 X_TRAIN = np.linspace(0.1, 0.9, 7)
 X_TEST = np.linspace(0, 1, 200)
 NOISE_STD, LEVEL = 0.2, 0.9
 NETWORK = {"hidden_layer_sizes": (400, 200, 100), "l2_penalty": 0.0}
 SIMULATIONS_PER_CELL = 25
-ENTRIES = [each for each in CONTENDERS if each.method in {"BDE", "DE"}]
+ENTRIES = [contender for contender in CONTENDERS if contender.method in {"BDE", "DE"}]
 
 
 class Overfitting(Experiment):
@@ -68,27 +64,19 @@ class Overfitting(Experiment):
 
     def findings(self, finished: Sequence[Saved]) -> Findings:
         """Widths at the points and between them, and the paper's figure."""
-        import pandas as pd
-
-        frames = []
-        for entry in ENTRIES:
-            cells = [
-                s.frame
-                for s in finished
-                if (s.settings["method"], s.settings["variant"]) == (entry.method, entry.variant)
-            ]
-            if cells:
-                name = f"{entry.method} {entry.variant}" if entry.method == "BDE" else entry.method
-                frames.append(pd.concat(cells).assign(entry=name))
+        tables = tables_by(finished, "method", "variant")
+        frames = [
+            tables[key].assign(entry=" ".join(key) if entry.method == "BDE" else entry.method)
+            for entry in ENTRIES
+            if (key := (entry.method, entry.variant)) in tables
+        ]
         summary = pd.DataFrame([_at_and_between(frame) for frame in frames])
         parts: list[Part] = [_curves_figure(pd.concat(frames, ignore_index=True)), _table(summary)]
         return Findings(_words(summary), parts)
 
 
-def curves(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
+def curves(settings: Mapping[str, Any], progress: Progress | None) -> pd.DataFrame:
     """Predictions and confidence intervals over the line and at the training points."""
-    import pandas as pd
-
     draws = [
         np.random.default_rng(seed).normal(0, NOISE_STD, len(X_TRAIN))
         for seed in seeds_of(settings, "targets")
@@ -117,27 +105,28 @@ def curves(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFr
     return pd.concat(frames, ignore_index=True)
 
 
-def _at_and_between(frame: "pd.DataFrame") -> dict[str, Any]:
+def _at_and_between(frame: pd.DataFrame) -> dict[str, Any]:
     """Mean widths at the training points and half-way between them, over the data sets."""
-    frame = frame.assign(width=frame["upper"] - frame["lower"])
+    frame = frame.assign(
+        width=frame["upper"] - frame["lower"],
+        held=(frame["lower"] < 0) & (frame["upper"] > 0),
+    )
     half_way = (X_TRAIN[1:] + X_TRAIN[:-1]) / 2
     nearest = X_TEST[np.abs(X_TEST[:, None] - half_way).argmin(axis=0)]
     at_points = frame[frame["target"].notna()].groupby("simulation")
     between = frame[frame["target"].isna() & frame["x"].isin(nearest)].groupby("simulation")
-    at, mid = at_points["width"].mean().to_numpy(), between["width"].mean().to_numpy()
-    covers = frame[frame["target"].notna()]
-    held = ((covers["lower"] < 0) & (covers["upper"] > 0)).groupby(covers["simulation"]).mean()
+    means = {
+        "at_points": at_points["width"].mean().to_numpy(),
+        "between": between["width"].mean().to_numpy(),
+        "coverage": at_points["held"].mean().to_numpy(),
+    }
     row = {
         "entry": frame["entry"].iloc[0],
-        "at_points": at.mean(),
-        "at_points_se": standard_error(at),
-        "between": mid.mean(),
-        "between_se": standard_error(mid),
-        "wider_at_points": float(np.mean(at > mid)),
-        "coverage": float(held.mean()),
-        "coverage_se": standard_error(held.to_numpy()),
+        **{name: values.mean() for name, values in means.items()},
+        **{f"{name}_se": standard_error(values) for name, values in means.items()},
+        "wider_at_points": float(np.mean(means["at_points"] > means["between"])),
         "ratio": np.nan,
-        "simulations": len(at),
+        "simulations": len(means["at_points"]),
     }
     if "classical_variance" in frame and frame["classical_variance"].notna().any():
         sums = at_points[["classical_variance", "aleatoric_variance"]].sum()
@@ -145,7 +134,7 @@ def _at_and_between(frame: "pd.DataFrame") -> dict[str, Any]:
     return row
 
 
-def _table(summary: "pd.DataFrame") -> Table:
+def _table(summary: pd.DataFrame) -> Table:
     columns = [
         Column("entry", "method"),
         Column("at_points", "width at the points", ".3g", error="at_points_se"),
@@ -168,7 +157,7 @@ def _table(summary: "pd.DataFrame") -> Table:
     return Table("overfitting", caption, summary, columns)
 
 
-def _curves_figure(frame: "pd.DataFrame") -> Figure:
+def _curves_figure(frame: pd.DataFrame) -> Figure:
     first = frame[frame["simulation"] == frame["simulation"].min()]
     curve, points = first[first["target"].isna()], first[first["target"].notna()]
     observed = points.drop_duplicates("x")[["x", "target"]].rename(columns={"target": "y"})
@@ -188,7 +177,7 @@ def _curves_figure(frame: "pd.DataFrame") -> Figure:
     )
 
 
-def _words(summary: "pd.DataFrame") -> str:
+def _words(summary: pd.DataFrame) -> str:
     return "\n".join(
         f"- {row['entry']}: {row['at_points']:.2g} wide at the points, {row['between']:.2g} "
         f"between them; wider at the points in {100 * row['wider_at_points']:.0f} % of data sets."

@@ -2,29 +2,24 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from confide.experiments.coverage.contenders import CONTENDERS, DESCRIBED, PUBLISHED
-from confide.experiments.coverage.study import Judged
+from confide.experiments.coverage.judged import Judged
+from confide.experiments.coverage.study import CONTENDERS, DESCRIBED, PUBLISHED
 from confide.experiments.printed import printed_numbers
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # A number differs from print when it is farther from it than this share, rounding allowed for.
 FAR = 0.2
 MARK_IN_WORDS = (
-    "of ours: more than 20 % from print, beyond what its rounding explains; of print: cannot be "
-    "what its column says, so it is not compared with"
+    "In our columns: more than 20 % from print, beyond what its rounding explains. In print: the "
+    "number cannot be what its column says, so it is not compared."
 )
 
 
-def in_numbers(entries: Sequence[Judged]) -> "pd.DataFrame":
+def in_numbers(entries: Sequence[Judged]) -> pd.DataFrame:
     """A row for each set, condition, contender, kind and level."""
-    import pandas as pd
-
     rows = []
     for entry in entries:
         squared = entry.squared_errors()
@@ -32,16 +27,12 @@ def in_numbers(entries: Sequence[Judged]) -> "pd.DataFrame":
         for coverage in entry.coverages:
             intervals = entry.answers.intervals[coverage.kind, coverage.confidence_level]
             widths = (intervals[..., 1] - intervals[..., 0]).mean(axis=1)
-            n = entry.n_simulations
             rows.append(
                 {
-                    "set": entry.settings["set"],
-                    "condition": entry.settings["condition"],
-                    "method": entry.settings["method"],
-                    "variant": entry.settings["variant"],
+                    **entry.who,
                     "kind": coverage.kind,
                     "confidence_level": coverage.confidence_level,
-                    "simulations": n,
+                    "simulations": entry.n_simulations,
                     "coverage": coverage.mean,
                     "coverage_se": coverage.mean_se,
                     "brier": coverage.brier,
@@ -57,8 +48,8 @@ def in_numbers(entries: Sequence[Judged]) -> "pd.DataFrame":
 
 
 def beside_print(
-    numbers: "pd.DataFrame", table: str, quantities: Sequence[str], *, keys: Sequence[str]
-) -> "pd.DataFrame":
+    numbers: pd.DataFrame, table: str, quantities: Sequence[str], *, keys: Sequence[str]
+) -> pd.DataFrame:
     """One row for each set, condition and method: print, ours as published, ours as described.
 
     Args:
@@ -75,30 +66,26 @@ def beside_print(
     """
     kind, level = numbers["kind"].iloc[0], numbers["confidence_level"].iloc[0]
     rows = numbers[list(keys)].drop_duplicates().reset_index(drop=True)
-    print_ = printed_numbers()
-    print_ = print_[print_["table"] == table]
-    print_ = print_.rename(columns={"variant": "condition"})
+    print_ = printed_numbers(table).rename(columns={"variant": "condition"})
     matching = [key for key in keys if key != "condition" or (print_["condition"] != "").any()]
-    for quantity in quantities:
-        found = print_[print_["quantity"] == quantity]
-        if quantity != "rmse":
-            found = found[(found["kind"] == kind) & (found["confidence_level"] == level)]
-        found = found.assign(**{f"{quantity}_slip": found["slip"] != ""})
-        found = found.rename(columns={"value": f"{quantity}_print"})
-        found = found[[*matching, f"{quantity}_print", "last_digit", f"{quantity}_slip"]]
-        rows = rows.merge(found, on=matching, how="left")
+    for q in quantities:
+        printed = print_[print_["quantity"] == q]
+        if q != "rmse":
+            printed = of(printed, kind, level)
+        printed = printed.assign(slip=printed["slip"] != "")
+        printed = printed.rename(columns={"value": f"{q}_print", "slip": f"{q}_slip"})
+        printed = printed[[*matching, f"{q}_print", "last_digit", f"{q}_slip"]]
+        rows = rows.merge(printed, on=matching, how="left")
         for variant, name in ((PUBLISHED, "published"), (DESCRIBED, "described")):
-            ours = of_variant(numbers, variant)
-            ours = ours[[*keys, quantity, f"{quantity}_se"]].rename(
-                columns={quantity: f"{quantity}_{name}", f"{quantity}_se": f"{quantity}_{name}_se"}
-            )
+            ours = of_variant(numbers, variant)[[*keys, q, f"{q}_se"]]
+            ours = ours.rename(columns={q: f"{q}_{name}", f"{q}_se": f"{q}_{name}_se"})
             rows = rows.merge(ours, on=list(keys), how="left")
-        slip = rows[f"{quantity}_slip"].eq(other=True)  # False also where nothing is printed
-        rows[f"{quantity}_slip"] = slip
-        ours, value = rows[f"{quantity}_published"], rows[f"{quantity}_print"].mask(slip)
-        rows[f"{quantity}_ratio"] = ours / value
-        distance = (ours - value).abs() - rows.pop("last_digit") / 2
-        rows[f"{quantity}_far"] = (distance > FAR * value).fillna(value=False)
+        slip = rows[f"{q}_slip"].eq(other=True)  # False also where nothing is printed
+        rows[f"{q}_slip"] = slip
+        published, value = rows[f"{q}_published"], rows[f"{q}_print"].mask(slip)
+        rows[f"{q}_ratio"] = published / value
+        distance = (published - value).abs() - rows.pop("last_digit") / 2
+        rows[f"{q}_far"] = (distance > FAR * value).fillna(value=False)
     return rows
 
 
@@ -109,7 +96,12 @@ def standard_error(values: np.ndarray) -> float:
     return float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def of_variant(numbers: "pd.DataFrame", variant: str) -> "pd.DataFrame":
+def of(numbers: pd.DataFrame, kind: str, level: float) -> pd.DataFrame:
+    """The rows of one kind and level."""
+    return numbers[(numbers["kind"] == kind) & (numbers["confidence_level"] == level)]
+
+
+def of_variant(numbers: pd.DataFrame, variant: str) -> pd.DataFrame:
     """Rows of a variant; a method that has only one is the same in both."""
     n_variants = Counter(contender.method for contender in CONTENDERS)
     alone = [method for method, n in n_variants.items() if n == 1]

@@ -1,31 +1,81 @@
-"""Methods judged by pointwise coverage on simulated data: the cells of Experiment 1 and its kin.
+"""The cells of Experiment 1 and its kin: methods as published, and as their authors describe them.
 
 A cell is one set, condition and contender, and some of the simulations. It keeps, for every
 simulation and test row, the truth, the prediction and the bounds of every interval, so that each
-table and figure can be made from it.
+table and figure can be made from it. `judged.py` puts finished cells together.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float64
+import pandas as pd
 
-from confide.coverage import Answers, Coverage, coverages_of, simulated_answers, work
+from confide.coverage import Answers, coverages_of, simulated_answers, work
+from confide.estimators import ESTIMATORS
 from confide.experiments.cell import Cell
-from confide.experiments.coverage.contenders import Contender
 from confide.experiments.options import Options
 from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import Twin, blocks_of, n_rows_of, seeds_of, twin_of
-from confide.experiments.store import RunFolderError, Saved
-from confide.prediction import Kind
+from confide.methods import REGISTRY
 from confide.progress import Progress
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 SIMULATIONS_PER_CELL = 25
+DESCRIBED, PUBLISHED = "as described", "as published"
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A method in one of its variants.
+
+    Attributes:
+        method: the paper's short name.
+        variant: "as published": with the settings of the code that the paper's tables were made
+            with; "as described": the method as its authors describe it and confide's default.
+        estimator: its name in `ESTIMATORS`.
+        parameters: arguments of the estimator that differ from the paper's recipe.
+        targets: what it is trained on. Only the published naive bootstrap saw the "real" ones.
+        per_level: whether it is trained for one level at a time.
+        cost: seconds for a row and epoch of one network, relative to the plain ones.
+    """
+
+    method: str
+    variant: str
+    estimator: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    targets: Literal["simulated", "real"] = "simulated"
+    per_level: bool = False
+    cost: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """For files."""
+        return f"{self.method}-{self.variant}".replace(" ", "-")
+
+
+def _both(
+    method: str,
+    estimator: str,
+    *,
+    published_targets: Literal["simulated", "real"] = "simulated",
+    **how: Any,
+) -> tuple[Contender, Contender]:
+    published = dict(REGISTRY[ESTIMATORS[estimator].method.NAME].AS_PUBLISHED)
+    return (
+        Contender(method, PUBLISHED, estimator, published, published_targets, **how),
+        Contender(method, DESCRIBED, estimator, **how),
+    )
+
+
+# Costs are our own measurement on two cores, for the time that is left.
+CONTENDERS = (
+    *_both("BDE", "BootstrappedDeepEnsembleRegressor"),
+    Contender("DE", DESCRIBED, "DeepEnsembleRegressor"),
+    *_both("NB", "NaiveBootstrapRegressor", published_targets="real"),
+    *_both("CD", "ConcreteDropoutRegressor", cost=8.0),
+    *_both("QDE", "QualityDrivenEnsembleRegressor", per_level=True, cost=1.3),
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +140,7 @@ def _cell(
     of_level = f"-{levels[0]:g}" if contender.per_level else ""
     first, stop = block
     n_train, _ = n_rows_of(name)
-    steps = work(_estimator(settings), stop - first)
+    steps = work(estimator_of(settings), stop - first)
     return Cell(
         f"{name}/{condition.name}/{contender.name}{of_level}/{first:03d}-{stop - 1:03d}",
         simulate,
@@ -100,14 +150,31 @@ def _cell(
     )
 
 
-def simulate(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
-    """Fits the contender to each simulated data set and keeps what it says about the test rows."""
+def simulate(settings: Mapping[str, Any], progress: Progress | None) -> pd.DataFrame:
+    """Fits the contender to each simulated data set and keeps its answers at the test rows."""
     twin = twin_of(settings["set"], truth=settings["truth"], noise=settings["noise"])
     targets = twin.targets(seeds_of(settings, "targets"))
     if settings["targets"] == "real":
         targets = np.tile(twin.real_targets, (len(targets), 1))
+    return simulate_on(twin, targets, settings, progress)
+
+
+def simulate_on(
+    twin: Twin, targets: np.ndarray, settings: Mapping[str, Any], progress: Progress | None
+) -> pd.DataFrame:
+    """Fits an estimator to each row of targets and keeps its answers at the test rows.
+
+    Args:
+        twin: inputs and truth.
+        targets: [simulation, row].
+        settings: of the cell: its estimator, parameters, levels, simulations and seed.
+        progress: hears of the epochs.
+
+    Returns:
+        A table as `as_frame` makes it.
+    """
     answers = simulated_answers(
-        _estimator(settings),
+        estimator_of(settings),
         twin.X_train,
         targets,
         twin.X_test,
@@ -118,10 +185,8 @@ def simulate(settings: Mapping[str, Any], progress: Progress | None) -> "pd.Data
     return as_frame(answers, twin, range(*settings["simulations"]))
 
 
-def as_frame(answers: Answers, twin: Twin, simulations: Sequence[int]) -> "pd.DataFrame":
+def as_frame(answers: Answers, twin: Twin, simulations: Sequence[int]) -> pd.DataFrame:
     """A row for each simulation and test row: the truth, the prediction, bounds, what they held."""
-    import pandas as pd
-
     n_simulations, n_rows = answers.means.shape
     columns: dict[str, np.ndarray] = {
         "simulation": np.repeat(np.array(simulations, np.int32), n_rows),
@@ -132,7 +197,7 @@ def as_frame(answers: Answers, twin: Twin, simulations: Sequence[int]) -> "pd.Da
     }
     for coverage in coverages_of("", answers, twin.truth, twin.X_test):
         asked = (coverage.kind, coverage.confidence_level)
-        stem = _stem(*asked)
+        stem = stem_of(*asked)
         # Bounds to seven digits: more would double the file and change no table.
         columns[f"{stem}_lower"] = answers.intervals[asked][..., 0].ravel().astype(np.float32)
         columns[f"{stem}_upper"] = answers.intervals[asked][..., 1].ravel().astype(np.float32)
@@ -140,107 +205,11 @@ def as_frame(answers: Answers, twin: Twin, simulations: Sequence[int]) -> "pd.Da
     return pd.DataFrame(columns)
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A contender under one condition on one set: all its finished simulations.
-
-    Attributes:
-        settings: those of its first cell.
-        answers: what it said about the test rows.
-        coverages: how its intervals did.
-        true_mean: the true function at the test rows.
-        true_std: the true standard deviation of the noise there.
-    """
-
-    settings: Mapping[str, Any]
-    answers: Answers
-    coverages: tuple[Coverage, ...]
-    true_mean: Float64[np.ndarray, " row"]
-    true_std: Float64[np.ndarray, " row"]
-
-    @property
-    def n_simulations(self) -> int:
-        """How many are finished."""
-        return len(self.answers.means)
-
-    def squared_errors(self) -> Float64[np.ndarray, " simulation"]:
-        """Expected squared error of a new target in each simulation: nothing is sampled."""
-        errors = (self.answers.means - self.true_mean) ** 2 + self.true_std**2
-        return np.asarray(errors.mean(axis=1))
-
-
-def judged(finished: Sequence[Saved]) -> list[Judged]:
-    """Finished cells put together: an entry for each set, condition and contender.
-
-    A contender that is trained for one level at a time has an entry for each.
-    """
-    together: dict[tuple[Any, ...], list[Saved]] = {}
-    for saved in finished:
-        s = saved.settings
-        per_level = s["parameters"].get("confidence_level")
-        key = (s["set"], s["condition"], s["method"], s["variant"], per_level)
-        together.setdefault(key, []).append(saved)
-    return [_judged(cells) for cells in together.values()]
-
-
-def _judged(cells: list[Saved]) -> Judged:
-    import pandas as pd
-
-    cells = sorted(cells, key=lambda saved: saved.settings["simulations"])
-    frame = pd.concat([saved.frame for saved in cells], ignore_index=True)
-    if frame.duplicated(["simulation", "row"]).any():
-        names = ", ".join(str(saved.path) for saved in cells)
-        raise RunFolderError(f"These cells hold the same simulations: {names}. Delete some.")
-    return from_frame(cells[0].settings, frame)
-
-
-def from_frame(settings: Mapping[str, Any], frame: "pd.DataFrame") -> Judged:
-    """From rows as `as_frame` writes them, sorted by simulation and row."""
-    n_simulations = frame["simulation"].nunique()
-    arrays = {name: frame[name].to_numpy().reshape(n_simulations, -1) for name in frame}
-    intervals: dict[tuple[Kind, float], np.ndarray] = {}
-    coverages = []
-    kinds: tuple[Kind, ...] = ("confidence", "prediction")
-    for kind in kinds:
-        for level in settings["levels"]:
-            stem = _stem(kind, level)
-            if f"{stem}_held" not in arrays:
-                continue
-            bounds = [arrays[f"{stem}_{side}"].astype(np.float64) for side in ("lower", "upper")]
-            intervals[kind, level] = np.stack(bounds, axis=-1)
-            width = (bounds[1] - bounds[0]).mean(axis=0)
-            name = f"{settings['method']} {settings['variant']}"
-            coverages.append(Coverage(name, kind, level, arrays[f"{stem}_held"], width))
-    return Judged(
-        settings,
-        Answers(arrays["mean"], intervals),
-        tuple(coverages),
-        arrays["true_mean"][0],
-        arrays["true_std"][0],
-    )
-
-
-def study_headline(saved: Saved) -> str:
-    """Mean coverage and width of one level's intervals."""
-    (one,) = judged([saved])
-    return headline_of(one)
-
-
-def headline_of(one: Judged) -> str:
-    """Mean coverage and width of the intervals at the level next to 80 %."""
-    level = min((c.confidence_level for c in one.coverages), key=lambda found: abs(found - 0.8))
-    said = [
-        f"{100 * level:g} % {c.kind} intervals cover {100 * c.mean:.0f} %, "
-        f"width {c.width.mean():.3g}"
-        for c in one.coverages
-        if c.confidence_level == level
-    ]
-    return "; ".join(said)
-
-
-def _estimator(settings: Mapping[str, Any]) -> Any:
+def estimator_of(settings: Mapping[str, Any]) -> Any:
+    """The estimator that a cell's settings name."""
     return paper_estimator(settings["estimator"], **settings["parameters"])
 
 
-def _stem(kind: Kind, level: float) -> str:
+def stem_of(kind: str, level: float) -> str:
+    """How the columns of these intervals begin."""
     return f"{kind}_{level:g}"

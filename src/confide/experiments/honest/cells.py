@@ -1,79 +1,75 @@
 """The cells of the nested experiment: outer data sets, each fitted and then calibrated.
 
 A cell is one problem and contender, and some of the outer data sets. It keeps what a coverage study
-keeps (`confide.experiments.coverage.study`) for each variant of the intervals, and of a calibration
-the twins, the factor and the bias that they showed at each row, and the processor time.
+keeps (`confide.experiments.coverage.study`) for each variant of the intervals. Of a calibration it
+keeps the twins, the factor and bias at each row, and the processor time.
 """
 
 import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+import pandas as pd
 
-from confide.coverage import KINDS, Answers, simulated_answers, work
+from confide.coverage import KINDS, Answers, work
 from confide.errors import CalibrationWarning
 from confide.estimators import IntervalRegressor
 from confide.experiments.cell import Cell
-from confide.experiments.coverage.study import as_frame
-from confide.experiments.honest.contenders import (
+from confide.experiments.coverage.study import as_frame, estimator_of, simulate_on
+from confide.experiments.honest.problems import (
     AUTO,
     EVERYWHERE,
+    MAIN_PROBLEMS,
     ORACLE,
+    PROBLEMS,
     RAW,
     SHIFT,
     SHIFTED,
+    SHORTENED,
     TWIN_KINDS,
     Contender,
+    Problem,
     shown_for,
 )
-from confide.experiments.honest.problems import MAIN_PROBLEMS, Problem, problems_of
 from confide.experiments.options import Options
-from confide.experiments.recipe import paper_estimator
 from confide.experiments.simulated import Twin, blocks_of, seeds_of
 from confide.prediction import Prediction
 from confide.progress import Progress
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 DATA_SETS_PER_CELL = 10
 # As many as `calibrate_confidence` has by default.
 N_SIMULATIONS = 20
-# What a simulated fit takes more than a fit alone: the share of the twins' own fits.
+# How much longer a simulated fit takes than a fit alone: the share of the twins' own fits.
 TWINS_SHARE = 1.2
 
 
 def nested_cells(options: Options) -> list[Cell]:
-    """All cells, in an order that makes a run of use long before it ends.
+    """All cells, in an order that makes a run useful long before it ends.
 
     What is judged everywhere comes first, problem by problem, then what is shown on a few. Problems
     that tell less have the second half of their data sets at the very end.
     """
-    problems = problems_of(options.sets)
-    pairs = [(problem, each) for problem in problems for each in EVERYWHERE]
-    pairs += [(problem, each) for problem in problems for each in shown_for(problem)]
-    found = [
-        (problem, contender, block)
-        for problem, contender in pairs
-        if contender.method in options.methods
-        for block in blocks_of(n_data_sets(problem, options.simulations), DATA_SETS_PER_CELL)
-    ]
-
-    def can_wait(each: tuple[Problem, Contender, tuple[int, int]]) -> bool:
-        problem, contender, (first, _) = each
-        at_once = problem in MAIN_PROBLEMS and contender in EVERYWHERE
-        return first >= options.simulations / 2 and not at_once
-
-    return [nested_cell(*each, options) for each in sorted(found, key=can_wait)]
+    problems = [problem for problem in PROBLEMS if problem.set in options.sets]
+    pairs = [(problem, contender) for problem in problems for contender in EVERYWHERE]
+    pairs += [(problem, contender) for problem in problems for contender in shown_for(problem)]
+    at_once, later = list[Cell](), list[Cell]()
+    for problem, contender in pairs:
+        if contender.method not in options.methods:
+            continue
+        is_main = problem in MAIN_PROBLEMS and contender in EVERYWHERE
+        for block in blocks_of(n_data_sets(problem, options.simulations), DATA_SETS_PER_CELL):
+            can_wait = block[0] >= options.simulations / 2 and not is_main
+            cells = later if can_wait else at_once
+            cells.append(nested_cell(problem, contender, block, options))
+    return at_once + later
 
 
 def n_data_sets(problem: Problem, simulations: int) -> int:
     """Outer data sets: as many as were asked for, half of that where each takes long."""
-    return math.ceil(simulations / 2) if problem.is_short_of_simulations else simulations
+    return math.ceil(simulations / 2) if problem.set in SHORTENED else simulations
 
 
 def nested_cell(
@@ -86,6 +82,9 @@ def nested_cell(
         contender: who is judged.
         block: the first outer data set, and the one after the last.
         options: of the run.
+
+    Returns:
+        The cell, not yet computed.
     """
     settings = {
         "set": problem.set,
@@ -100,7 +99,7 @@ def nested_cell(
         "seed": options.seed,
     }
     first, stop = block
-    epochs = work(_estimator(settings), stop - first)
+    epochs = work(estimator_of(settings), stop - first)
     n_calibrations = sum(variant != RAW for variant in contender.variants)
     n_fits = 1 + TWINS_SHARE * N_SIMULATIONS * n_calibrations
     return Cell(
@@ -112,89 +111,70 @@ def nested_cell(
     )
 
 
-def nested(settings: Mapping[str, Any], progress: Progress | None) -> "pd.DataFrame":
-    """Fits the contender to each outer data set and keeps what its intervals say, raw and not."""
+def nested(settings: Mapping[str, Any], progress: Progress | None) -> pd.DataFrame:
+    """Fits the contender to each outer data set and keeps its intervals, raw and calibrated."""
     twin = Problem(settings["set"], settings["truth"]).twin
     targets = twin.targets(seeds_of(settings, "targets"))
-    seeds = seeds_of(settings, "fits")
-    simulations = range(*settings["simulations"])
-    if settings["variants"] != [RAW]:
-        return _calibrated(settings, twin, targets, seeds, progress)
-    answers = simulated_answers(
-        _estimator(settings),
-        twin.X_train,
-        targets,
-        twin.X_test,
-        settings["levels"],
-        seeds,
-        progress=progress,
-    )
-    return as_frame(answers, twin, simulations).assign(variant=RAW)
+    if settings["variants"] == [RAW]:
+        return simulate_on(twin, targets, settings, progress).assign(variant=RAW)
+    return _calibrated(settings, twin, targets, progress)
 
 
 def _calibrated(
-    settings: Mapping[str, Any],
-    twin: Twin,
-    targets: np.ndarray,
-    seeds: Sequence[int],
-    progress: Progress | None,
-) -> "pd.DataFrame":
+    settings: Mapping[str, Any], twin: Twin, targets: np.ndarray, progress: Progress | None
+) -> pd.DataFrame:
     """One data set after the other, as a user would, so that the cost is a user's."""
-    import pandas as pd
-
-    estimator, variants = _estimator(settings), settings["variants"]
-    answers: dict[str, list[Prediction]] = {variant: [] for variant in variants}
-    calibrations: list[pd.DataFrame] = []
-    for simulation, y, seed in zip(range(*settings["simulations"]), targets, seeds, strict=True):
+    simulations = range(*settings["simulations"])
+    predictions: dict[str, list[Prediction]] = {name: [] for name in settings["variants"]}
+    calibrations = []
+    seeds = seeds_of(settings, "fits")
+    for simulation, y, seed in zip(simulations, targets, seeds, strict=True):
         start = time.process_time()
-        model = clone(estimator).set_params(random_state=seed).fit(twin.X_train, y)
-        of_fit = time.process_time() - start
-        for variant in variants:
+        model = estimator_of(settings).set_params(random_state=seed).fit(twin.X_train, y)
+        fit_cpu_seconds = time.process_time() - start
+        for variant, of_variant in predictions.items():
+            model.confidence_calibration_ = None  # so that each variant starts from the fit
             if variant == RAW:
-                answers[RAW].append(model.get_prediction(twin.X_test))
+                of_variant.append(model.get_prediction(twin.X_test))
                 continue
-            calibrated_on = {ORACLE: twin.truth, SHIFTED: AUTO, AUTO: AUTO, **TWIN_KINDS}[variant]
             start = time.process_time()
-            with warnings.catch_warnings():  # that no narrow interval is honest: it is judged here
-                warnings.simplefilter("ignore", CalibrationWarning)
-                model.calibrate_confidence(
-                    twin.X_train,
-                    y,
-                    twin=calibrated_on,
-                    n_simulations=settings["n_simulations"],
-                    shift=SHIFT if variant == SHIFTED else 0.0,
-                )
-            of_calibration = time.process_time() - start
-            prediction = model.get_prediction(twin.X_test)
-            answers[variant].append(prediction)
-            told = _told(model, prediction)
+            _calibrate(model, twin, y, variant, settings["n_simulations"])
+            cpu_seconds = time.process_time() - start
+            of_variant.append(model.get_prediction(twin.X_test))
             calibrations.append(
-                told.assign(
+                _by_row(model, of_variant[-1]).assign(
                     variant=variant,
                     simulation=np.int32(simulation),
-                    fit_cpu_seconds=of_fit,
-                    calibration_cpu_seconds=of_calibration,
+                    fit_cpu_seconds=fit_cpu_seconds,
+                    calibration_cpu_seconds=cpu_seconds,
                 )
             )
-            model.confidence_calibration_ = None  # so that another variant starts from the fit
         if progress is not None:
             progress(1)
-    simulations = range(*settings["simulations"])
-    kept = pd.concat(
-        [
-            as_frame(_answers(each, settings["levels"]), twin, simulations).assign(variant=variant)
-            for variant, each in answers.items()
-        ],
-        ignore_index=True,
-    )
+    frames = [
+        as_frame(_answers(those, settings["levels"]), twin, simulations).assign(variant=variant)
+        for variant, those in predictions.items()
+    ]
     keys = ["variant", "simulation", "row"]
-    return kept.merge(pd.concat(calibrations, ignore_index=True), on=keys, how="left")
+    return pd.concat(frames, ignore_index=True).merge(
+        pd.concat(calibrations, ignore_index=True), on=keys, how="left"
+    )
 
 
-def _told(model: IntervalRegressor, prediction: Prediction) -> "pd.DataFrame":
-    """What a calibration says of itself and of each row."""
-    import pandas as pd
+def _calibrate(model: Any, twin: Twin, y: np.ndarray, variant: str, n_simulations: int) -> None:
+    with warnings.catch_warnings():  # that no narrow interval is honest: it is judged here
+        warnings.simplefilter("ignore", CalibrationWarning)
+        model.calibrate_confidence(
+            twin.X_train,
+            y,
+            twin={ORACLE: twin.truth, SHIFTED: AUTO, AUTO: AUTO, **TWIN_KINDS}[variant],
+            n_simulations=n_simulations,
+            shift=SHIFT if variant == SHIFTED else 0.0,
+        )
 
+
+def _by_row(model: IntervalRegressor, prediction: Prediction) -> pd.DataFrame:
+    """What a calibration reports of itself and of each row."""
     calibration, errors = model.confidence_calibration_, prediction.twin_errors
     if calibration is None or errors is None:
         raise ValueError("The model must be calibrated.")
@@ -214,14 +194,10 @@ def _told(model: IntervalRegressor, prediction: Prediction) -> "pd.DataFrame":
 
 def _answers(predictions: Sequence[Prediction], levels: Sequence[float]) -> Answers:
     return Answers(
-        np.stack([each.mean for each in predictions]),
+        np.stack([prediction.mean for prediction in predictions]),
         {
-            (kind, level): np.stack([each.interval(kind, level) for each in predictions])
+            (kind, level): np.stack([one.interval(kind, level) for one in predictions])
             for kind in KINDS
             for level in levels
         },
     )
-
-
-def _estimator(settings: Mapping[str, Any]) -> Any:
-    return paper_estimator(settings["estimator"], **settings["parameters"])

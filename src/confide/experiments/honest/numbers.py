@@ -7,63 +7,77 @@ $(h / s)^2$ is a quantile of the non-central chi-squared law with one degree of 
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float64
 from scipy import stats
 
 from confide.experiments.coverage.comparison import in_numbers
-from confide.experiments.coverage.study import Judged
-from confide.experiments.honest.contenders import RAW, SAID
-from confide.experiments.honest.entries import Entry, twins_chosen
+from confide.experiments.coverage.judged import Judged, judged
+from confide.experiments.honest.problems import IN_WORDS, ORACLE, PROBLEMS, RAW, Problem
+from confide.experiments.store import Saved
 from confide.metrics import pointwise_bias
 from confide.prediction import Kind
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Row = Float64[np.ndarray, " row"]
 KEYS = ["set", "condition", "kind", "confidence_level"]
+METHODS = ("BDE", "DE", "NB", "XGB", "LGBM")
 
 
-def in_nested_numbers(entries: Sequence[Entry]) -> "pd.DataFrame":
+def entries_of(finished: Sequence[Saved]) -> list[Judged]:
+    """An entry for each problem, method and variant in words, in the order of the problems."""
+    entries = [
+        replace(entry, settings={**entry.settings, "variant": IN_WORDS[entry.settings["variant"]]})
+        for entry in judged(finished)
+    ]
+    return sorted(entries, key=_place)
+
+
+def _place(entry: Judged) -> tuple[int, int, int]:
+    name, truth, method, variant = entry.who.values()
+    variants = list(IN_WORDS.values())
+    return PROBLEMS.index(Problem(name, truth)), METHODS.index(method), variants.index(variant)
+
+
+def nested_headline(saved: Saved) -> str:
+    """Mean coverage and width of each variant."""
+    return "; ".join(f"{e.settings['variant']}: {e.headline}" for e in entries_of([saved]))
+
+
+def in_nested_numbers(entries: Sequence[Judged]) -> pd.DataFrame:
     """A row for each problem, contender, kind and level.
 
     Beside the columns of `in_numbers`: `oracle_width`, `to_oracle` (mean width over it),
     `to_raw_bde` (mean width over that of raw BDE on the same problem), and `centre_rmse` (how far
     the intervals' centres lie from the true function).
     """
-    numbers = in_numbers([entry.judged for entry in entries])
-    asked = [
-        (entry.judged, coverage.kind, coverage.confidence_level)
-        for entry in entries
-        for coverage in entry.judged.coverages
-    ]
-    numbers["oracle_width"] = [oracle_width(*each) for each in asked]
-    numbers["centre_rmse"] = [_centre_rmse(*each) for each in asked]
+    numbers = in_numbers(entries)
+    asked = [(entry, c.kind, c.confidence_level) for entry in entries for c in entry.coverages]
+    numbers["oracle_width"] = [oracle_width(*one) for one in asked]
+    numbers["centre_rmse"] = [_centre_rmse(*one) for one in asked]
     numbers["to_oracle"] = numbers["width"] / numbers["oracle_width"]
-    raw = numbers[(numbers["method"] == "BDE") & (numbers["variant"] == SAID[RAW])]
+    raw = numbers[(numbers["method"] == "BDE") & (numbers["variant"] == IN_WORDS[RAW])]
     width = raw.set_index(KEYS)["width"].rename("raw_bde_width")
-    numbers = numbers.join(width, on=KEYS)
-    numbers["to_raw_bde"] = numbers["width"] / numbers["raw_bde_width"]
-    return numbers.drop(columns="raw_bde_width")
+    numbers["to_raw_bde"] = numbers["width"] / numbers.join(width, on=KEYS)["raw_bde_width"]
+    return numbers
 
 
-def oracle_width(judged: Judged, kind: Kind, level: float) -> float:
+def oracle_width(entry: Judged, kind: Kind, level: float) -> float:
     """Mean width over test rows of the oracle's intervals; not a number from one data set."""
-    if judged.n_simulations < 2:
+    if entry.n_simulations < 2:
         return float("nan")
-    bias = pointwise_bias(judged.true_mean, judged.answers.means)
-    spread = bias.standard_error * np.sqrt(judged.n_simulations)
+    bias = pointwise_bias(entry.true_mean, entry.answers.means)
+    spread = bias.standard_error * np.sqrt(entry.n_simulations)
     if kind == "prediction":  # the noise is normal in all problems
-        spread = np.hypot(spread, judged.true_std)
+        spread = np.hypot(spread, entry.true_std)
     return float(2 * half_width(bias.bias, spread, level).mean())
 
 
-def _centre_rmse(judged: Judged, kind: Kind, level: float) -> float:
-    centres = judged.answers.intervals[kind, level].mean(axis=-1)
-    return float(np.sqrt(np.mean((centres - judged.true_mean) ** 2)))
+def _centre_rmse(entry: Judged, kind: Kind, level: float) -> float:
+    centres = entry.answers.intervals[kind, level].mean(axis=-1)
+    return float(np.sqrt(np.mean((centres - entry.true_mean) ** 2)))
 
 
 def half_width(bias: Row, spread: Row, level: float) -> Row:
@@ -78,34 +92,40 @@ def half_width(bias: Row, spread: Row, level: float) -> Row:
     return np.where(spread > 0, known * np.sqrt(squared), np.abs(bias))
 
 
-def costs(entries: Sequence[Entry]) -> "pd.DataFrame":
+def costs(entries: Sequence[Judged]) -> pd.DataFrame:
     """A row for each calibrated contender: its twins, and processor time in raw fits.
 
     Medians over data sets: the first one of a process is compiled first.
     """
-    import pandas as pd
-
     rows = []
     for entry in entries:
-        told = entry.calibrations
-        if told.empty:
+        calibrations = entry.calibrations
+        if calibrations.empty:
             continue
-        ratios = (told["calibration_cpu_seconds"] / told["fit_cpu_seconds"]).to_numpy()
+        fit, calibration = (
+            calibrations[f"{name}_cpu_seconds"].to_numpy() for name in ("fit", "calibration")
+        )
         rows.append(
             {
-                "set": entry.problem.set,
-                "condition": entry.problem.truth,
-                "method": entry.method,
-                "variant": SAID[entry.variant],
-                "cost": float(np.median(ratios)),
-                "fit_cpu_seconds": float(told["fit_cpu_seconds"].median()),
-                "calibration_cpu_seconds": float(told["calibration_cpu_seconds"].median()),
+                **entry.who,
+                "cost": float(np.median(calibration / fit)),
+                "fit_cpu_seconds": float(np.median(fit)),
+                "calibration_cpu_seconds": float(np.median(calibration)),
                 "twins": ", ".join(
                     f"{kind.replace('_', ' ')} {share:.0%}"
                     for kind, share in twins_chosen(entry).items()
                 ),
-                "biased_share": float(told["biased_share"].mean()),
-                "simulations": len(told),
+                "biased_share": float(calibrations["biased_share"].mean()),
+                "simulations": len(calibrations),
             }
         )
     return pd.DataFrame(rows)
+
+
+def twins_chosen(entry: Judged) -> dict[str, float]:
+    """The share of data sets that each kind of twin was chosen for."""
+    if entry.settings["variant"] == IN_WORDS[ORACLE]:
+        return {"the truth itself": 1.0}
+    chosen = entry.calibrations["twins"].astype(str).str.split("+", regex=False)
+    kinds = sorted(set(chosen.explode()))
+    return {kind: float(np.mean([kind in twins for twins in chosen])) for kind in kinds}

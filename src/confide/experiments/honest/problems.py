@@ -1,8 +1,9 @@
-"""The truths that calibration is tried on: fitted to real sets in three ways, and formulas."""
+"""The truths that calibration is tried on, and the methods that are judged on them."""
 
 import functools
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from confide.experiments.simulated import TEST_SIZE, Twin, n_rows_of, twin_of
 from confide.randomness import key_from
@@ -17,6 +18,26 @@ FORMULA = "formula"
 # Rows of a formula, and the key that their inputs are drawn with: the same in every simulation.
 FORMULA_ROWS, FORMULA_TEST_ROWS, INPUTS_KEY = 400, 100, 1
 SETS = (*SMALL, *ANALYTIC_TRUTHS, *SHORTENED)
+BDE, DE, NB = (
+    "BootstrappedDeepEnsembleRegressor",
+    "DeepEnsembleRegressor",
+    "NaiveBootstrapRegressor",
+)
+# What a method's intervals may be: its own; calibrated on the twins that the default chooses, on
+# one kind of twin, or on the truth itself, which no user has; or with shifted centres as well.
+RAW, AUTO, ORACLE, SHIFTED = "raw", "auto", "oracle", "shifted"
+# The share of the bias that the last one takes off its centres.
+SHIFT = 0.5
+# Kinds of twins, by the names under which results are kept.
+TWIN_KINDS = {"random_forest": "forest", "gradient_boosting": "boosting", "smooth": "smooth"}
+# What tables call them.
+IN_WORDS = {
+    RAW: "raw",
+    AUTO: "calibrated",
+    **{kind: f"calibrated on {kind.replace('_', ' ')}" for kind in TWIN_KINDS},
+    ORACLE: "calibrated on the truth itself",
+    SHIFTED: "calibrated, shifted by half the bias",
+}
 
 
 @dataclass(frozen=True)
@@ -30,11 +51,6 @@ class Problem:
 
     set: str
     truth: str
-
-    @property
-    def is_short_of_simulations(self) -> bool:
-        """Whether half as many data sets must do, because each of them takes long."""
-        return self.set in SHORTENED
 
     @property
     def n_train(self) -> int:
@@ -55,24 +71,6 @@ class Problem:
         return twin_of(self.set, truth=self.truth)
 
 
-# In the order in which they are run: what matters most comes first.
-MAIN_PROBLEMS = (
-    *(Problem(name, "random_forest") for name in SMALL),
-    *(Problem(name, FORMULA) for name in ANALYTIC_TRUTHS),
-)
-PROBLEMS = (
-    *MAIN_PROBLEMS,
-    *(Problem(name, "gradient_boosting") for name in SMALL),
-    *(Problem(name, "network") for name in SMALL),
-    *(Problem(name, "random_forest") for name in SHORTENED),
-)
-
-
-def problems_of(sets: Collection[str]) -> list[Problem]:
-    """Those on some of the sets."""
-    return [problem for problem in PROBLEMS if problem.set in sets]
-
-
 @functools.cache
 def _of_formula(name: str) -> Twin:
     truth = ANALYTIC_TRUTHS[name]()
@@ -81,3 +79,63 @@ def _of_formula(name: str) -> Twin:
     X_train, X_test = X[:FORMULA_ROWS], X[FORMULA_ROWS:]
     # One draw stands for what was measured: a formula has no targets of its own.
     return Twin(X_train, X_test, truth.draw(key, X_train), truth)
+
+
+def _problems(names: Collection[str], truth: str) -> tuple[Problem, ...]:
+    return tuple(Problem(name, truth) for name in names)
+
+
+# In the order in which they are run: what matters most comes first.
+MAIN_PROBLEMS = (*_problems(SMALL, "random_forest"), *_problems(ANALYTIC_TRUTHS, FORMULA))
+PROBLEMS = (
+    *MAIN_PROBLEMS,
+    *_problems(SMALL, "gradient_boosting"),
+    *_problems(SMALL, "network"),
+    *_problems(SHORTENED, "random_forest"),
+)
+# Where the effect of the choice of twin is shown.
+SHOWN_TWINS = (
+    *_problems(("boston", "yacht", "energy"), "random_forest"),
+    *_problems(("friedman1", "sine"), FORMULA),
+)
+# Where the effect of a shift is shown: also where the twin is of another family than the truth.
+SHOWN_SHIFTS = (
+    *SHOWN_TWINS,
+    *_problems(("boston", "yacht"), "gradient_boosting"),
+    Problem("boston", "network"),
+)
+# Where another method is calibrated as well.
+SHOWN_METHODS = SHOWN_TWINS[:2]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A method, and which of its intervals are kept; they are all of the same fits.
+
+    Attributes:
+        method: the paper's short name.
+        estimator: its name in `ESTIMATORS`.
+        variants: "raw", "auto", "oracle", "shifted", or a kind of twin.
+        parameters: arguments of the estimator that differ from the paper's recipe.
+    """
+
+    method: str
+    estimator: str
+    variants: tuple[str, ...] = (RAW,)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """For files."""
+        return "-".join([self.method, *self.variants])
+
+
+EVERYWHERE = (Contender("BDE", BDE, (RAW, AUTO)), Contender("DE", DE), Contender("NB", NB))
+
+
+def shown_for(problem: Problem) -> Sequence[Contender]:
+    """Those that are judged on a few problems alone."""
+    kinds = (*TWIN_KINDS, ORACLE) if problem in SHOWN_TWINS else ()
+    methods = [Contender("DE", DE, (AUTO,))] if problem in SHOWN_METHODS else []
+    shifts = [Contender("BDE", BDE, (SHIFTED,))] if problem in SHOWN_SHIFTS else []
+    return [*shifts, *methods, *(Contender("BDE", BDE, (kind,)) for kind in kinds)]

@@ -1,16 +1,13 @@
 """What was asked of the default, line by line: whether it holds, and where it does not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import pandas as pd
 
 from confide.document import with_error
-from confide.experiments.coverage.tables import of
-from confide.experiments.honest.contenders import AUTO, RAW, SAID
-from confide.experiments.honest.problems import SMALL
-
-if TYPE_CHECKING:
-    import pandas as pd
+from confide.experiments.honest.problems import AUTO, IN_WORDS, RAW, SMALL
 
 Numbers: TypeAlias = Mapping[str, Any]
 LEVEL = 0.8
@@ -22,7 +19,7 @@ MOST_WIDENING = 1.1
 MOST_RAW_FITS = 25
 # Exceptions that are named in words; a table has all of them.
 MOST_NAMED = 4
-DEFAULT, RAW_BDE, NB = ("BDE", SAID[AUTO]), ("BDE", SAID[RAW]), ("NB", SAID[RAW])
+DEFAULT, RAW_BDE, NB = ("BDE", IN_WORDS[AUTO]), ("BDE", IN_WORDS[RAW]), ("NB", IN_WORDS[RAW])
 
 
 @dataclass(frozen=True)
@@ -31,12 +28,12 @@ class Check:
 
     Attributes:
         where: on which problem, and against what.
-        found: the number.
+        result: the number.
         holds: whether it is as demanded.
     """
 
     where: str
-    found: str
+    result: str
     holds: bool
 
 
@@ -67,7 +64,7 @@ class Demand:
 
     @property
     def _exceptions(self) -> list[str]:
-        return [f"{each.where}: {each.found}" for each in self.checks if not each.holds]
+        return [f"{check.where}: {check.result}" for check in self.checks if not check.holds]
 
     def __str__(self) -> str:
         named = self._exceptions[:MOST_NAMED]
@@ -77,90 +74,89 @@ class Demand:
         return f"- {self.what}: **{self.verdict}**{where}."
 
 
-def demands(numbers: "pd.DataFrame", costs: "pd.DataFrame") -> list[Demand]:
+def demands(numbers: pd.DataFrame, costs: pd.DataFrame) -> list[Demand]:
     """What was asked for, judged by confidence intervals of BDE calibrated as by default.
 
     Args:
         numbers: as `in_nested_numbers` gives them.
         costs: as `costs` gives them.
     """
-    confidence = numbers[numbers["kind"] == "confidence"]
-    default, at_level = _of(confidence, DEFAULT), of(numbers, "confidence", LEVEL)
-    ours = _of(at_level, DEFAULT)
+    ours, raw, naive = (_rows(numbers, contender) for contender in (DEFAULT, RAW_BDE, NB))
+    at_level = [row for row in ours if row["confidence_level"] == LEVEL]
+    small = [row for row in at_level if row["set"] in SMALL]
+    honest = [
+        row for row, other in _beside(at_level, raw) if other["coverage"] >= LEVEL - HONEST_WITHIN
+    ]
+    costly = of_contender(costs, DEFAULT).to_dict("records")
     return [
         Demand(
             f"Brier score of 80 % confidence intervals at most {MOST_BRIER:g} on the small sets",
-            [_low_brier(row) for row in _rows(ours) if row["set"] in SMALL],
+            [Check(_where(row), _brier(row), row["brier"] <= MOST_BRIER) for row in small],
         ),
         Demand(
-            "mean coverage within 3 points of nominal at every level",
-            [_near(row) for row in _rows(default)],
+            "mean coverage within 3 points of nominal at every level", [_near(row) for row in ours]
         ),
-        *(
-            Demand(
-                f"lower Brier score of 80 % confidence intervals than {name}",
-                [_better(*both) for both in _beside(ours, _of(at_level, other))],
-            )
-            for name, other in (("raw BDE", RAW_BDE), ("the corrected NB", NB))
-        ),
+        _better("raw BDE", _beside(at_level, raw)),
+        _better("the corrected NB", _beside(at_level, naive)),
         Demand(
             "at most 10 % wider where raw 80 % confidence intervals were honest",
             [
-                _hardly_wider(row)
-                for row, raw in _beside(ours, _of(at_level, RAW_BDE))
-                if raw["coverage"] >= LEVEL - HONEST_WITHIN
+                Check(_where(row), f"{wider:.2f} times as wide", wider <= MOST_WIDENING)
+                for row in honest
+                for wider in [row["to_raw_bde"]]
             ],
         ),
         Demand(
             f"cost at most {MOST_RAW_FITS} raw fits",
             [
                 Check(_where(row), f"{row['cost']:.1f}", row["cost"] <= MOST_RAW_FITS)
-                for row in _rows(_of(costs, DEFAULT) if len(costs) else costs)
+                for row in costly
             ],
         ),
     ]
 
 
-def _low_brier(row: Numbers) -> Check:
-    found = with_error(row["brier"], row["brier_se"])
-    return Check(_where(row), found, row["brier"] <= MOST_BRIER)
+def of_contender(numbers: pd.DataFrame, contender: tuple[str, str]) -> pd.DataFrame:
+    """The rows of a method and variant."""
+    if numbers.empty:
+        return numbers
+    method, variant = contender
+    return numbers[(numbers["method"] == method) & (numbers["variant"] == variant)]
+
+
+def _rows(numbers: pd.DataFrame, contender: tuple[str, str]) -> list[Numbers]:
+    """Of the confidence intervals."""
+    confidence = numbers[numbers["kind"] == "confidence"]
+    return of_contender(confidence, contender).to_dict("records")
+
+
+def _brier(row: Numbers) -> str:
+    return with_error(row["brier"], row["brier_se"])
 
 
 def _near(row: Numbers) -> Check:
     level = row["confidence_level"]
-    found = with_error(row["coverage"], row["coverage_se"])
+    result = with_error(row["coverage"], row["coverage_se"])
     # What rounding adds to a difference is no failure.
     holds = abs(row["coverage"] - level) <= NEAR + 1e-9
-    return Check(f"{_where(row)} at {level:.0%}", found, holds)
+    return Check(f"{_where(row)} at {level:.0%}", result, holds)
 
 
-def _better(row: Numbers, other: Numbers) -> Check:
-    scores = [with_error(each["brier"], each["brier_se"]) for each in (row, other)]
-    return Check(_where(row), " against ".join(scores), row["brier"] < other["brier"])
-
-
-def _hardly_wider(row: Numbers) -> Check:
-    widening = row["to_raw_bde"]
-    return Check(_where(row), f"{widening:.2f} times as wide", widening <= MOST_WIDENING)
+def _better(name: str, pairs: Sequence[tuple[Numbers, Numbers]]) -> Demand:
+    checks = [
+        Check(_where(row), f"{_brier(row)} against {_brier(other)}", row["brier"] < other["brier"])
+        for row, other in pairs
+    ]
+    return Demand(f"lower Brier score of 80 % confidence intervals than {name}", checks)
 
 
 def _where(row: Numbers) -> str:
     return f"{row['set']}, {row['condition'].replace('_', ' ')}"
 
 
-def _of(numbers: "pd.DataFrame", contender: tuple[str, str]) -> "pd.DataFrame":
-    method, variant = contender
-    return numbers[(numbers["method"] == method) & (numbers["variant"] == variant)]
-
-
-def _rows(numbers: "pd.DataFrame") -> list[Numbers]:
-    return numbers.to_dict("records")
-
-
-def _beside(ours: "pd.DataFrame", others: "pd.DataFrame") -> Iterator[tuple[Numbers, Numbers]]:
+def _beside(ours: Sequence[Numbers], others: Sequence[Numbers]) -> list[tuple[Numbers, Numbers]]:
     """Rows of the same problem and number of data sets: fewer have a larger share of chance."""
-    keys = ("set", "condition", "simulations")
-    of_problem = {tuple(row[key] for key in keys): row for row in _rows(others)}
-    for row in _rows(ours):
-        if (other := of_problem.get(tuple(row[key] for key in keys))) is not None:
-            yield row, other
+    keys = ("set", "condition", "confidence_level", "simulations")
+    of_problem = {tuple(row[key] for key in keys): row for row in others}
+    problems = [(row, tuple(row[key] for key in keys)) for row in ours]
+    return [(row, of_problem[problem]) for row, problem in problems if problem in of_problem]

@@ -7,8 +7,8 @@ import pandas as pd
 __all__ = ["printed_numbers"]
 
 
-def printed_numbers() -> pd.DataFrame:
-    """Every number of the paper's seven tables of results, one a row.
+def printed_numbers(table: str | None = None) -> pd.DataFrame:
+    """Every number of the paper's seven tables of results, or of one of them, one a row.
 
     Sluijterman, Cator and Heskes, "Confident Neural Network Regression with Bootstrapped Deep
     Ensembles" (arXiv 2202.10903; Neurocomputing 656 (2025) 131500). Table 1 is `benchresults`,
@@ -43,7 +43,7 @@ def printed_numbers() -> pd.DataFrame:
     texts = ["table", "set", "variant", "method", "quantity", "kind", "slip"]
     numbers = ["confidence_level", "value", "last_digit"]
     with (files(__name__) / "numbers.csv").open(encoding="utf-8") as file:
-        return pd.read_csv(
+        every = pd.read_csv(
             file,
             dtype=dict.fromkeys(texts, str) | dict.fromkeys(numbers, float),
             # An empty text is a text; only a missing level is a missing number.
@@ -51,3 +51,4 @@ def printed_numbers() -> pd.DataFrame:
             na_values={"confidence_level": [""]},
             float_precision="round_trip",
         )
+    return every if table is None else every[every["table"] == table]

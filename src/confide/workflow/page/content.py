@@ -213,7 +213,7 @@ def _novelty(rows: Rows) -> Iterator[Part]:
     )
     if not some_are_unseen:
         caption += " The model was trained on all of these, so they look more alike than new ones."
-    yield Figure("novelty", caption, figures.novelty_histogram(p_values))
+    yield Figure("novelty", caption, figures.novelty(p_values))
     novel = rows.riskiest[inputs.novel[rows.riskiest]]
     if len(novel):
         order = novel[np.argsort(novelty[novel], kind="stable")][:MOST_LISTED]

@@ -6,38 +6,27 @@ labels go through `unread`.
 """
 
 import json
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float64, Int
 
 from confide.diagnostics import WORDS as SOURCES
-from confide.document import (
-    COLOURS,
-    HEIGHT,
-    INK,
-    WIDTH,
-    brush,
-    colours,
-    fitted_width,
-    in_order,
-    shapes,
-    unread,
-)
-from confide.extras import require
+from confide.document import COLOURS, INK, WIDTH, brush, colours, in_order, parts, shapes, unread
+from confide.drawing import BY_PREDICTION, axis_limits, interval_name, novelty_histogram, stacked
 from confide.workflow.page.features import Feature, strips
 from confide.workflow.page.inputs import TRAINED
 from confide.workflow.page.rows import Rows
-from confide.workflow.page.text import level_text, number, plain
+from confide.workflow.page.text import number, plain
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
+alt = parts.alt
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY = COLOURS
 SOURCE_COLOURS = {"aleatoric": GREY, "classical": BLUE, "optimisation": ORANGE, "epistemic": GREEN}
 OBSERVED, OBSERVED_TRAINED = "observed", "observed, trained on"
-NOVELTY_BINS = 20
 # Pixels of a bar among others that it may lie upon.
 THIN_BAR = 1.2
 # Of a prediction interval's bar, that of the confidence interval upon it.
@@ -50,110 +39,74 @@ NARROWEST_PANEL, CHARACTER = 120, 8
 DIGITS = 6
 
 
-def sorted_predictions(rows: Rows) -> "alt.TopLevelMixin":
+def sorted_predictions(rows: Rows) -> Any:
     """Both intervals and the observed values, of rows in the order of their predictions."""
-    alt = require("altair", "report")
     frame = drawn_frame(rows)
     frame["x"] = frame["mean"].rank(method="first").astype(int)
-    horizontal = alt.X(
-        "x:Q",
-        title="rows, sorted by prediction",
-        scale=alt.Scale(domain=[0.5, len(frame) + 0.5], nice=False),
-        axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6, format="d"),
-    )
-    layers = _interval_layers(
-        alt,
-        rows,
-        frame,
-        horizontal,
-        row_tooltips(alt, rows),
-        brush(),
-        (_bar_width(len(frame)), DOT),
-    )
-    chart = alt.layer(*layers)
-    return chart.properties(width=WIDTH, height=HEIGHT, autosize=fitted_width(alt))
+    # Bars of few rows are thick, those of many touch.
+    sizes = (float(np.clip(600 / len(frame), 1.5, 8)), DOT)
+    x = sorted_axis(len(frame), BY_PREDICTION)
+    return parts.whole(*_interval_layers(rows, frame, x, row_tooltips(rows), brush(), sizes))
 
 
-def predictions_by_feature(rows: Rows) -> "alt.TopLevelMixin":
+def predictions_by_feature(rows: Rows) -> Any:
     """The same by each of the most telling features, a panel each."""
-    alt = require("altair", "report")
     frame = drawn_frame(rows)
-    panels = []
-    for i, feature in enumerate(rows.features):
-        horizontal = feature_axis(alt, frame, feature, rows.drawn, i)
-        tooltips = [
-            alt.Tooltip(f"t{i}:N", title=f"feature: {feature.name}"),
-            *row_tooltips(alt, rows),
-        ]
-        sizes = (THIN_BAR, SMALL_DOT)
-        layers = _interval_layers(alt, rows, frame, horizontal, tooltips, brush(i), sizes)
-        panels.append(alt.layer(*layers).properties(width=WIDTH // 2, height=200))
-    return alt.concat(*panels, columns=2).resolve_scale(color="shared")
+
+    def layers(x: Any, tooltip: Any, brushed: Any) -> list[Any]:
+        tooltip = [*tooltip, *row_tooltips(rows)]
+        return _interval_layers(rows, frame, x, tooltip, brushed, (THIN_BAR, SMALL_DOT))
+
+    return panels(frame, rows.features, rows.drawn, layers)
 
 
-def split(rows: Rows) -> "alt.TopLevelMixin":
+def split(rows: Rows) -> Any:
     """Shares of the sources of uncertainty, stacked, of rows in the order of the first source."""
     import pandas as pd
 
-    alt = require("altair", "report")
     drawn = rows.drawn
     shares = {source: np.nan_to_num(share[drawn]) for source, share in rows.shares.items()}
-    first = next(iter(shares.values()))
+    first, *_ = shares
     place = np.empty(len(drawn), int)
-    place[np.lexsort((drawn, -first))] = np.arange(1, len(drawn) + 1)
-    ends = np.cumsum([np.zeros(len(drawn)), *shares.values()], axis=0)
-    parts = [
+    place[np.lexsort((drawn, -shares[first]))] = np.arange(1, len(drawn) + 1)
+    frames = [
         pd.DataFrame(
             {
                 "key": rows.inputs.numbers[drawn],
                 "x": place - 0.5,
-                "start": np.round(ends[i], 4),
-                "end": np.round(ends[i + 1], 4),
-                "share": np.round(share, 4),
-                "category": SOURCES[source],
+                "start": np.round(part.start, 4),
+                "end": np.round(part.end, 4),
+                "share": np.round(shares[part.source], 4),
+                "category": SOURCES[part.source],
             }
         )
-        for i, (source, share) in enumerate(shares.items())
+        for part in stacked(shares)
     ]
-    frame = pd.concat(parts, ignore_index=True)
-    domain = [SOURCES[source] for source in shares]
-    colour_scale = alt.Scale(domain=domain, range=[SOURCE_COLOURS[source] for source in shares])
-    chart = (
-        alt.Chart(frame)
-        .transform_calculate(right="datum.x + 1")
-        .mark_rect()
-        .encode(
-            x=alt.X(
-                "x:Q",
-                title=f"rows, sorted by the share of {domain[0]}",
-                scale=alt.Scale(domain=[0.5, len(drawn) + 0.5], nice=False),
-                axis=alt.Axis(grid=False, tickMinStep=1, tickCount=6, format="d"),
-            ),
-            x2="right:Q",
-            y=alt.Y(
-                "start:Q",
-                title="share of the variance",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format=".0%", tickCount=5),
-            ),
-            y2="end:Q",
-            color=alt.Color("category:N", title=None, scale=colour_scale),
-            tooltip=[
-                alt.Tooltip("key:Q", title="row", format="d"),
-                alt.Tooltip("category:N", title="source"),
-                alt.Tooltip("share:Q", title="share", format=".1%"),
-            ],
-        )
-        .add_params(brush())
+    scale = alt.Scale(
+        domain=[SOURCES[source] for source in shares],
+        range=[SOURCE_COLOURS[source] for source in shares],
     )
-    return chart.properties(width=WIDTH, height=240, autosize=fitted_width(alt))
+    percent = alt.Axis(format=".0%", tickCount=5)
+    chart = alt.Chart(pd.concat(frames, ignore_index=True)).transform_calculate(right="datum.x + 1")
+    bars = chart.mark_rect().encode(
+        x=sorted_axis(len(drawn), f"rows, sorted by the share of {SOURCES[first]}"),
+        x2="right:Q",
+        y=alt.Y(
+            "start:Q", title="share of the variance", scale=alt.Scale(domain=[0, 1]), axis=percent
+        ),
+        y2="end:Q",
+        color=alt.Color("category:N", title=None, scale=scale),
+        tooltip=parts.tooltips(
+            ("key:Q", "row", "d"), ("category:N", "source"), ("share:Q", "share", ".1%")
+        ),
+    )
+    return parts.whole(bars.add_params(brush()), height=240)
 
 
-def calibration(coverage: "pd.DataFrame") -> "alt.TopLevelMixin":
+def calibration(coverage: "pd.DataFrame") -> Any:
     """Observed against nominal coverage, with bars of 95 %, and the diagonal."""
     import pandas as pd
 
-    alt = require("altair", "report")
     frame = pd.DataFrame(
         {
             "x": coverage["level"],
@@ -165,113 +118,90 @@ def calibration(coverage: "pd.DataFrame") -> "alt.TopLevelMixin":
         }
     )
     names = in_order(frame["category"])
+    several = len(names) > 1
     scale = alt.Scale(domain=[0, 1], nice=False)
     style = alt.Axis(format=".0%", tickCount=6)
-    horizontal = alt.X("x:Q", title="promised coverage", scale=scale, axis=style)
-    title = "observed coverage"
-    vertical = alt.Y("y:Q", title=title, scale=scale, axis=style)
-    diagonal = (
-        alt.Chart(pd.DataFrame({"x": [0.0, 1.0], "y": [0.0, 1.0]}))
-        .mark_line(strokeDash=[1, 4], strokeCap="round", strokeWidth=2, color=INK)
-        .encode(x=horizontal, y=vertical)
+    x = alt.X("x:Q", title="promised coverage", scale=scale, axis=style)
+    y = alt.Y("y:Q", title="observed coverage", scale=scale, axis=style)
+    low = alt.Y("low:Q", title="observed coverage", scale=scale)
+    base = alt.Chart(frame).encode(
+        x=x, color=colours(alt, names, **({} if several else {"legend": None}))
     )
-    legend = {} if len(names) > 1 else {"legend": None}
-    base = alt.Chart(frame).encode(x=horizontal, color=colours(alt, names, **legend))
-    bars = base.mark_rule(strokeWidth=1.2).encode(
-        y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q"
-    )
+    bars = base.mark_rule(strokeWidth=1.2).encode(y=low, y2="high:Q")
+    curve = base.mark_line(strokeWidth=1.5).encode(y=y)
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
-        y=vertical,
-        shape=shapes(alt, names) if len(names) > 1 else alt.value("circle"),
-        tooltip=[
-            alt.Tooltip("category:N", title="which"),
-            alt.Tooltip("x:Q", title="promised", format=".0%"),
-            alt.Tooltip("y:Q", title="observed", format=".1%"),
-            alt.Tooltip("low:Q", title="from", format=".1%"),
-            alt.Tooltip("high:Q", title="to", format=".1%"),
-            alt.Tooltip("rows:Q", title="rows", format=","),
-        ],
+        y=y,
+        shape=shapes(alt, names) if several else alt.value("circle"),
+        tooltip=parts.tooltips(
+            ("category:N", "which"),
+            ("x:Q", "promised", ".0%"),
+            ("y:Q", "observed", ".1%"),
+            ("low:Q", "from", ".1%"),
+            ("high:Q", "to", ".1%"),
+            ("rows:Q", "rows", ","),
+        ),
     )
-    curve = base.mark_line(strokeWidth=1.5).encode(y=vertical)
-    chart = alt.layer(diagonal, bars, curve, points)
-    return chart.properties(
-        width=460, height=400, autosize=fitted_width(alt), usermeta={"widest": 460}
-    )
+    layers = (parts.diagonal([0.0, 1.0], x, y), bars, curve, points)
+    return parts.whole(*layers, width=460, height=400, usermeta={"widest": 460})
 
 
-def novelty_histogram(p_values: Float64[np.ndarray, " row"]) -> "alt.TopLevelMixin":
+def novelty(p_values: Float64[np.ndarray, " row"]) -> Any:
     """How many rows have a p-value in each twentieth, and how many would by chance."""
     import pandas as pd
 
-    alt = require("altair", "report")
-    edges = np.linspace(0, 1, NOVELTY_BINS + 1)
-    counts = np.histogram(p_values, edges)[0]
-    frame = pd.DataFrame({"start": edges[:-1], "end": edges[1:], "count": counts}).round(2)
-    expected = len(p_values) / NOVELTY_BINS
-    bars = (
-        alt.Chart(frame)
-        .mark_bar(binSpacing=1, color=BLUE)
-        .encode(
-            x=alt.X(
-                "start:Q", bin="binned", title="p-value of novelty", axis=alt.Axis(tickCount=6)
-            ),
-            x2="end:Q",
-            y=alt.Y("count:Q", title="rows", axis=alt.Axis(tickMinStep=1)),
-            tooltip=[
-                alt.Tooltip("start:Q", title="from"),
-                alt.Tooltip("end:Q", title="to"),
-                alt.Tooltip("count:Q", title="rows", format=","),
-            ],
-        )
+    counted = novelty_histogram(p_values)
+    edges, counts = counted.edges.round(2), counted.novel + counted.others
+    frame = pd.DataFrame({"start": edges[:-1], "end": edges[1:], "count": counts})
+    few = alt.Axis(tickCount=6)
+    bars = alt.Chart(frame).encode(
+        x=alt.X("start:Q", bin="binned", title="p-value of novelty", axis=few),
+        x2="end:Q",
+        y=alt.Y("count:Q", title="rows", axis=alt.Axis(tickMinStep=1)),
+        tooltip=parts.tooltips(("start:Q", "from"), ("end:Q", "to"), ("count:Q", "rows", ",")),
     )
-    line = (
-        alt.Chart(pd.DataFrame({"expected": [expected]}))
-        .mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=INK)
-        .encode(
-            y="expected:Q",
-            tooltip=[alt.Tooltip("expected:Q", title="rows by chance", format=".3g")],
-        )
-    )
-    chart = alt.layer(bars, line)
-    return chart.properties(width=WIDTH, height=220, autosize=fitted_width(alt))
+    tooltip = parts.tooltips(("expected:Q", "rows by chance", ".3g"))
+    expected = alt.Chart(pd.DataFrame({"expected": [counted.expected]}))
+    line = parts.dashed(expected, y="expected:Q", tooltip=tooltip)
+    return parts.whole(bars.mark_bar(binSpacing=1, color=BLUE), line, height=220)
 
 
 def drawn_frame(rows: Rows) -> "pd.DataFrame":
     """The drawn rows: numbers for marks, texts for tooltips; bounds end at the figure's edge."""
     import pandas as pd
 
-    inputs, drawn, shape = rows.inputs, rows.drawn, rows.number_format
-    trained = inputs.has_status(TRAINED)[drawn]
-    low, high = _domain(rows)
+    inputs, drawn = rows.inputs, rows.drawn
+    mean, limits = inputs.prediction.mean[drawn], _limits(rows)
     frame = pd.DataFrame(
         {
             "key": inputs.numbers[drawn],
-            "mean": rounded(inputs.prediction.mean[drawn]),
-            "kind": np.where(trained, OBSERVED_TRAINED, OBSERVED),
+            "mean": rounded(mean),
+            "mean_text": texts(rows, mean),
+            "kind": np.where(inputs.has_status(TRAINED)[drawn], OBSERVED_TRAINED, OBSERVED),
             "status": np.asarray(inputs.status, dtype=str)[drawn],
         }
     )
-    frame["mean_text"] = [number(v, shape) for v in inputs.prediction.mean[drawn]]
-    intervals = {"prediction": rows.prediction_interval, "confidence": rows.confidence_interval}
+    intervals = {
+        "prediction": rows.prediction_interval,
+        "confidence": rows.confidence_interval,
+        "own": rows.own_confidence_interval,
+    }
     for kind, interval in intervals.items():
         if interval is not None:
-            bounds = interval[drawn]
-            frame[f"{kind}_low"] = rounded(np.clip(bounds[:, 0], low, high))
-            frame[f"{kind}_high"] = rounded(np.clip(bounds[:, 1], low, high))
-            frame[f"{kind}_text"] = [f"{number(a, shape)} to {number(b, shape)}" for a, b in bounds]
-    if (own := rows.own_confidence_interval) is not None:
-        frame["own_text"] = [f"{number(a, shape)} to {number(b, shape)}" for a, b in own[drawn]]
+            lower, upper = interval[drawn].T
+            ends = zip(texts(rows, lower), texts(rows, upper), strict=True)
+            frame[f"{kind}_text"] = [f"{low} to {high}" for low, high in ends]
+            if kind != "own":
+                frame[f"{kind}_low"] = rounded(np.clip(lower, *limits))
+                frame[f"{kind}_high"] = rounded(np.clip(upper, *limits))
     if inputs.y is not None:
-        observed = inputs.observed[drawn]
-        frame["observed"] = rounded(observed)
-        frame["observed_text"] = [number(v, shape) for v in observed]
+        frame["observed"] = rounded(inputs.observed[drawn])
+        frame["observed_text"] = texts(rows, inputs.observed[drawn])
     if inputs.prediction.novelty is not None:
         frame["novelty"] = [float(f"{p:.3g}") for p in inputs.prediction.novelty[drawn]]
     return frame
 
 
 def _interval_layers(
-    alt: Any,
     rows: Rows,
     frame: "pd.DataFrame",
     x: Any,
@@ -283,107 +213,114 @@ def _interval_layers(
 
     The sizes are a bar's width and an observation's area.
     """
-    inputs = rows.inputs
-    level = level_text(inputs.level)
-    confidence = confidence_label(rows)
+    bar_width, dot = sizes
+    prediction, confidence = _interval_names(rows)
+    observed = set(frame.loc[frame["observed"].notna(), "kind"]) if "observed" in frame else set()
     names = {
-        f"{level} prediction interval": GREY,
+        prediction: GREY,
         **({confidence: SKY} if rows.confidence_interval is not None else {}),
         "prediction": INK,
+        **({OBSERVED: VERMILION} if OBSERVED in observed else {}),
+        **({OBSERVED_TRAINED: PURPLE} if OBSERVED_TRAINED in observed else {}),
     }
-    if inputs.y is not None:
-        present = frame.loc[frame["observed"].notna(), "kind"]
-        names |= {
-            k: c
-            for k, c in ((OBSERVED, VERMILION), (OBSERVED_TRAINED, PURPLE))
-            if k in set(present)
-        }
     scale = alt.Scale(domain=list(names), range=list(names.values()))
-    low, high = _domain(rows)
-    value = alt.Scale(domain=[low, high], nice=False, zero=False)
-    axis_title = unread(plain(inputs.target))
+    value = alt.Scale(domain=list(_limits(rows)), nice=False, zero=False)
+    title = unread(plain(rows.inputs.target))
 
-    def vertical(field: str) -> Any:
-        return alt.Y(f"{field}:Q", title=axis_title, scale=value, axis=alt.Axis(tickCount=6))
-
-    def layer(name: str) -> Any:
+    def layer(name: str, field: str, y2: str | None = None) -> Any:
         # The name is the same in all rows: it need not be in each.
         named = alt.Chart(frame).transform_calculate(mark=json.dumps(name))
-        return named.encode(
-            x=x, tooltip=tooltip, color=alt.Color("mark:N", title=None, scale=scale)
-        )
+        y = alt.Y(f"{field}:Q", title=title, scale=value, axis=alt.Axis(tickCount=6))
+        ends = {"y": y} if y2 is None else {"y": y, "y2": f"{y2}:Q"}
+        colour = alt.Color("mark:N", title=None, scale=scale)
+        return named.encode(x=x, tooltip=tooltip, color=colour, **ends)
 
-    bar_width, dot = sizes
-    layers = [
-        layer(f"{level} prediction interval")
-        .mark_rule(opacity=0.5, strokeWidth=bar_width, clip=True)
-        .encode(y=vertical("prediction_low"), y2="prediction_high:Q")
-    ]
+    bars = layer(prediction, "prediction_low", "prediction_high")
+    layers = [bars.mark_rule(opacity=0.5, strokeWidth=bar_width, clip=True)]
     if rows.confidence_interval is not None:
-        layers.append(
-            layer(confidence)
-            .mark_rule(opacity=1, strokeWidth=INNER_BAR * bar_width, clip=True)
-            .encode(y=vertical("confidence_low"), y2="confidence_high:Q")
-        )
-    layers.append(
-        layer("prediction")
-        .mark_point(shape="stroke", size=12, strokeWidth=1.5, opacity=1, clip=True)
-        .encode(y=vertical("mean"))
-        .add_params(brushed)
-    )
-    layers += [
-        layer(name)
-        .transform_filter(f"isValid(datum.observed) && datum.kind == '{name}'")
-        .mark_point(
-            shape=shape,
-            filled=True,
-            size=size,
-            stroke=INK,  # an outline: these are what must be found upon the bars
-            strokeWidth=size / 60,
-            opacity=1,
-            clip=True,
-        )
-        .encode(y=vertical("observed"))
-        for name, shape, size in (
-            (OBSERVED_TRAINED, "diamond", 0.7 * dot),
-            (OBSERVED, "circle", dot),
-        )
-        if name in names
-    ]
+        inner = layer(confidence, "confidence_low", "confidence_high")
+        layers.append(inner.mark_rule(opacity=1, strokeWidth=INNER_BAR * bar_width, clip=True))
+    means = layer("prediction", "mean").add_params(brushed)
+    style = {"opacity": 1, "clip": True}
+    layers.append(means.mark_point(shape="stroke", size=12, strokeWidth=1.5, **style))
+    for name, shape, size in ((OBSERVED_TRAINED, "diamond", 0.7 * dot), (OBSERVED, "circle", dot)):
+        if name in names:
+            there = f"isValid(datum.observed) && datum.kind == '{name}'"
+            # An outline: these are what must be found upon the bars.
+            outline = {"stroke": INK, "strokeWidth": size / 60}
+            points = layer(name, "observed").transform_filter(there)
+            layers.append(
+                points.mark_point(shape=shape, filled=True, size=size, **outline, **style)
+            )
     return layers
 
 
-def confidence_label(rows: Rows) -> str:
-    """What the legend calls confidence intervals."""
-    calibrated = ", calibrated" if rows.confidence_is_calibrated else ""
-    return f"{level_text(rows.inputs.level)} confidence interval{calibrated}"
+def _interval_names(rows: Rows) -> tuple[str, str]:
+    """What the legend calls prediction and confidence intervals."""
+    level, calibrated = rows.inputs.level, rows.confidence_is_calibrated
+    confidence = interval_name("confidence", level, calibrated=calibrated)
+    return interval_name("prediction", level), confidence
 
 
-def row_tooltips(alt: Any, rows: Rows) -> list[Any]:
+def row_tooltips(rows: Rows) -> list[Any]:
     """What a drawn row says of itself."""
-    level = level_text(rows.inputs.level)
-    found = [
-        alt.Tooltip("key:Q", title="row", format="d"),
-        alt.Tooltip("mean_text:N", title="prediction"),
-        alt.Tooltip("prediction_text:N", title=f"{level} prediction interval"),
+    prediction = rows.inputs.prediction
+    level = rows.inputs.level
+    lines = [
+        ("key:Q", "row", "d"),
+        ("mean_text:N", "prediction"),
+        ("prediction_text:N", interval_name("prediction", level)),
+        ("confidence_text:N", interval_name("confidence", level)),
+        ("own_text:N", "before calibration"),
+        ("observed_text:N", "observed"),
+        ("novelty:Q", "novelty p"),
+        ("status:N", "status"),
     ]
-    if rows.confidence_interval is not None:
-        found.append(alt.Tooltip("confidence_text:N", title=f"{level} confidence interval"))
-    if rows.own_confidence_interval is not None:
-        found.append(alt.Tooltip("own_text:N", title="before calibration"))
-    if rows.inputs.y is not None:
-        found.append(alt.Tooltip("observed_text:N", title="observed"))
-    if rows.inputs.prediction.novelty is not None:
-        found.append(alt.Tooltip("novelty:Q", title="novelty p"))
-    return [*found, alt.Tooltip("status:N", title="status")]
+    missing = {
+        "confidence_text:N": rows.confidence_interval is None,
+        "own_text:N": rows.own_confidence_interval is None,
+        "observed_text:N": rows.inputs.y is None,
+        "novelty:Q": prediction.novelty is None,
+    }
+    return parts.tooltips(*(line for line in lines if not missing.get(line[0], False)))
 
 
-def feature_axis(
-    alt: Any, frame: "pd.DataFrame", feature: Feature, drawn: Int[np.ndarray, " drawn"], i: int
+def sorted_axis(n_rows: int, title: str) -> Any:
+    """The horizontal axis of rows side by side, from 1."""
+    scale = alt.Scale(domain=[0.5, n_rows + 0.5], nice=False)
+    style = alt.Axis(grid=False, tickMinStep=1, tickCount=6, format="d")
+    return alt.X("x:Q", title=title, scale=scale, axis=style)
+
+
+def panels(
+    frame: "pd.DataFrame",
+    features: Sequence[Feature],
+    drawn: Int[np.ndarray, " drawn"],
+    layers: Callable[[Any, list[Any], Any], list[Any]],
+) -> Any:
+    """A panel for each feature.
+
+    Args:
+        frame: the drawn rows; the features' columns are added to it.
+        features: in their order.
+        drawn: numbers of these rows.
+        layers: what is drawn, given the horizontal axis, the feature's tooltip and a brush.
+    """
+    charts = []
+    for i, feature in enumerate(features):
+        x = _feature_axis(frame, feature, drawn, i)
+        tooltip = parts.tooltips((f"t{i}:N", f"feature: {feature.name}"))
+        panel = alt.layer(*layers(x, tooltip, brush(i)))
+        charts.append(panel.properties(width=WIDTH // 2, height=200))
+    return alt.concat(*charts, columns=2).resolve_scale(color="shared", shape="shared")
+
+
+def _feature_axis(
+    frame: "pd.DataFrame", feature: Feature, drawn: Int[np.ndarray, " drawn"], i: int
 ) -> Any:
     """The horizontal axis of a feature, whose columns are added to the frame."""
-    field, title = f"f{i}", unread(feature.name)
-    frame[f"t{i}"] = [("–" if text is None else text) for text in _taken(feature.texts(), drawn)]
+    field, title, of_rows = f"f{i}", unread(feature.name), feature.texts()
+    frame[f"t{i}"] = ["–" if of_rows[row] is None else of_rows[row] for row in drawn]
     if feature.kind == "category":
         position, names = strips(feature)
         spread = np.random.default_rng(i).uniform(-0.36, 0.36, len(drawn))
@@ -403,38 +340,20 @@ def feature_axis(
     if feature.kind == "date":
         moments = feature.column.iloc[drawn]
         frame[field] = [None if m != m else int(m.timestamp() * 1000) for m in moments]  # noqa: PLR0124
-        return alt.X(
-            f"{field}:T",
-            title=title,
-            scale=alt.Scale(type="utc", nice=False, padding=8),
-            axis=alt.Axis(tickCount=4),
-        )
+        scale = alt.Scale(type="utc", nice=False, padding=8)
+        return alt.X(f"{field}:T", title=title, scale=scale, axis=alt.Axis(tickCount=4))
     frame[field] = rounded(feature.column.to_numpy(float)[drawn])
     scale = alt.Scale(zero=False, nice=False, padding=8)
     return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
 
 
-def _domain(rows: Rows) -> tuple[float, float]:
-    """Ends of the vertical axis: all predictions and observations, and nearly all bounds."""
+def _limits(rows: Rows) -> tuple[float, float]:
     inputs, drawn = rows.inputs, rows.drawn
     intervals = [rows.prediction_interval, rows.confidence_interval]
-    bounds = np.concatenate([each[drawn] for each in intervals if each is not None])
-    values = np.concatenate([inputs.prediction.mean[drawn], inputs.observed[drawn]])
-    ends = [values[np.isfinite(values)]]
-    for side, share in ((0, 0.01), (1, 0.99)):
-        finite = bounds[np.isfinite(bounds[:, side]), side]
-        ends.append(np.quantile(finite, [share]) if len(finite) else finite)
-    all_ends = np.concatenate(ends)
-    if not len(all_ends):
-        return 0.0, 1.0
-    low, high = float(all_ends.min()), float(all_ends.max())
-    room = 0.03 * (high - low) or max(abs(high), 1.0) * 0.1
-    return low - room, high + room
-
-
-def _bar_width(n: int) -> float:
-    """Pixels: bars of few rows are thick, those of many touch."""
-    return float(np.clip(600 / n, 1.5, 8))
+    bounds = np.concatenate([bounds[drawn] for bounds in intervals if bounds is not None])
+    return axis_limits(
+        bounds, np.concatenate([inputs.prediction.mean[drawn], inputs.observed[drawn]])
+    )
 
 
 def _label_angle(names: list[str]) -> dict[str, Any]:
@@ -449,5 +368,6 @@ def rounded(values: Any) -> list[float | None]:
     return [float(f"{v:.{DIGITS}g}") if np.isfinite(v) else None for v in values]
 
 
-def _taken(values: list[Any], rows: Int[np.ndarray, " some"]) -> list[Any]:
-    return [values[i] for i in rows]
+def texts(rows: Rows, values: Any) -> list[str]:
+    """Numbers as tooltips show them."""
+    return [number(value, rows.number_format) for value in values]

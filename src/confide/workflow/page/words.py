@@ -22,7 +22,8 @@ NOT_SEEN_ON_DATA = (
 )
 # What can be done about it, for confidence intervals that are not calibrated; what was, for others.
 SIMULATED = (
-    "`confide check` tests them on simulated data, and `confide fit --honest` calibrates them."
+    "`confide check` tests them on simulated data, and `confide fit --calibrate-confidence` "
+    "calibrates them."
 )
 ON_SIMULATED_TWINS = (
     "Here they are calibrated on simulated twins of the training data, whose true function is "

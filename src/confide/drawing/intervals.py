@@ -1,0 +1,132 @@
+"""Predictions with their intervals: which rows and bands, where, and under which names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float64
+
+from confide.drawing.places import Places
+from confide.drawing.widening import before_calibration
+from confide.drawing.words import interval_name
+from confide.prediction import Kind, Prediction
+
+Bounds = Float64[np.ndarray, "row 2"]
+Row = Float64[np.ndarray, " row"]
+# Height left to the legend, as a part of what is drawn.
+HEADROOM = 0.25
+
+
+class Band(NamedTuple):
+    """An interval for each row.
+
+    Attributes:
+        role: whose colour it has.
+        name: what the legend calls it.
+        bounds: lower and upper ends.
+    """
+
+    role: str
+    name: str
+    bounds: Bounds
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalsPicture:
+    """Rows from left to right with their predictions and intervals.
+
+    Attributes:
+        places: which rows, and where they stand.
+        bands: their intervals; a later one is drawn upon those before it.
+        mean: their predictions.
+        observed: their targets, or None.
+        limits: ends of the vertical axis where bounds are infinite, or None.
+    """
+
+    places: Places
+    bands: tuple[Band, ...]
+    mean: Row
+    observed: Row | None
+    limits: tuple[float, float] | None
+
+
+def interval_bands(
+    prediction: Prediction, confidence_level: float, kind: Kind | None = None
+) -> list[Band]:
+    """One kind of interval, or None for all that there are: the wider one first."""
+    kinds: tuple[Kind, ...] = ("prediction", "confidence")
+    if kind is not None or prediction.confidence_law is None:
+        kinds = (kind or "prediction",)
+    bands = []
+    for k in kinds:
+        bounds = prediction.interval(k, confidence_level)
+        name = interval_name(k, confidence_level, calibrated=prediction.is_calibrated(k))
+        bands.append(Band(k, name + _infinite(bounds), bounds))
+    return bands
+
+
+def calibration_bands(prediction: Prediction, confidence_level: float) -> list[Band]:
+    """Confidence intervals calibrated on twins, then the method's own to be drawn upon them."""
+    own, _ = before_calibration(prediction)
+    name = interval_name("confidence", confidence_level)
+    now, before = (p.confidence_interval(confidence_level) for p in (prediction, own))
+    return [
+        Band("calibrated", f"{name}, calibrated on twins", now),
+        Band("own", f"{name}, the method's own", before),
+    ]
+
+
+def intervals_picture(
+    mean: Row, bands: Sequence[Band], places: Places, observed: Row | None = None
+) -> IntervalsPicture:
+    """Some rows with their intervals; infinite ends are at the edge of the picture.
+
+    Args:
+        mean: predictions of all rows.
+        bands: intervals of all rows.
+        places: which of them are drawn, and where.
+        observed: targets of all rows, or None.
+
+    Returns:
+        What to draw.
+    """
+    limits, rows = None, places.rows
+    if not all(np.isfinite(band.bounds).all() for band in bands):
+        limits = _limits_of_finite(*(band.bounds for band in bands), mean, observed)
+        bands = [band._replace(bounds=np.clip(band.bounds, *limits)) for band in bands]
+    drawn = tuple(band._replace(bounds=band.bounds[rows]) for band in bands)
+    shown = None if observed is None else observed[rows]
+    return IntervalsPicture(places, drawn, mean[rows], shown, limits)
+
+
+def axis_limits(bounds: Bounds, values: Row) -> tuple[float, float]:
+    """Ends of an axis with room for all finite values and nearly all bounds.
+
+    Example:
+        >>> axis_limits(np.array([[-np.inf, 2.0]]), np.array([0.0, 1.0, np.nan]))
+        (-0.06, 2.06)
+    """
+    ends = [values[np.isfinite(values)]]
+    for side, share in ((0, 0.01), (1, 0.99)):
+        finite = bounds[np.isfinite(bounds[:, side]), side]
+        ends.append(np.quantile(finite, [share]) if len(finite) else finite)
+    everything = np.concatenate(ends)
+    if not len(everything):
+        return 0.0, 1.0
+    low, high = float(everything.min()), float(everything.max())
+    room = 0.03 * (high - low) or max(abs(high), 1.0) * 0.1
+    return low - room, high + room
+
+
+def _limits_of_finite(*parts: np.ndarray | None) -> tuple[float, float]:
+    """Ends of an axis with all that is finite, and room for the legend."""
+    everything = np.concatenate([np.ravel(part) for part in parts if part is not None])
+    finite = everything[np.isfinite(everything)]
+    margin = 0.05 * np.ptp(finite) or 1.0
+    return finite.min() - margin, finite.max() + margin + HEADROOM * np.ptp(finite)
+
+
+def _infinite(bounds: Bounds) -> str:
+    n_infinite = int(np.isinf(bounds).any(axis=1).sum())
+    return f" (infinite in {n_infinite} of {len(bounds)} rows)" if n_infinite else ""

@@ -1,0 +1,36 @@
+"""Colours and names that all pictures share."""
+
+from confide.diagnostics import WORDS
+from confide.prediction import Kind
+
+# Okabe and Ito's palette: told apart by colour-blind readers, and by lightness in grey print.
+COLOURS = {
+    "mean": "#000000",
+    "confidence": "#0072B2",
+    "prediction": "#9AD0F0",
+    "observed": "#D55E00",
+    "aleatoric": "#D9D9D9",
+    "classical": "#0072B2",
+    "optimisation": "#E69F00",
+    "epistemic": "#009E73",
+    # Light under dark: the method's own confidence interval is drawn upon the calibrated one.
+    "calibrated": "#F6CF80",
+    "edge": "#E69F00",
+    "own": "#0072B2",
+    "nominal": "#444444",
+}
+SOURCES = {source: f"{words} ({source})" for source, words in WORDS.items()}
+SOURCES["epistemic"] = "finite data and random training (epistemic)"
+WITHIN_CHANCE, BIASED = "systematic error within chance", "systematic error exceeds chance"
+BY_PREDICTION = "rows, sorted by prediction"
+
+
+def interval_name(kind: Kind, confidence_level: float, *, calibrated: bool = False) -> str:
+    """What the legend calls an interval.
+
+    Example:
+        >>> interval_name("confidence", 0.9, calibrated=True)
+        '90 % confidence interval, calibrated'
+    """
+    name = f"{100 * confidence_level:g} % {kind} interval"
+    return f"{name}, calibrated" if calibrated else name

@@ -1,0 +1,36 @@
+"""The default engine: this process, one piece after the other, each on all cores."""
+
+import time
+from collections.abc import Sequence
+
+from confide.engines.protocol import Kept, Observer, P, Store
+
+# How long to wait before looking again at pieces that other processes work on.
+SECONDS_BETWEEN_LOOKS = 1.0
+
+
+class InProcess:
+    """Pieces one after the other. Several processes that share a store share the work."""
+
+    def run(self, pieces: Sequence[P], store: Store[P, Kept], observer: Observer[P, Kept]) -> None:
+        """Returns when this process or another has finished every piece."""
+        left = list(pieces)
+        while left:
+            elsewhere = [piece for piece in left if not _run_one(piece, store, observer)]
+            if len(elsewhere) == len(left):  # other processes work on all of them
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+            left = elsewhere
+
+
+def _run_one(piece: P, store: Store[P, Kept], observer: Observer[P, Kept]) -> bool:
+    """Whether the store holds the piece now."""
+    with store.claimed(piece) as mine:
+        if not mine:
+            return False
+        saved = store.saved(piece)
+        if saved is None:
+            observer.started(piece)
+            result = piece.computed(lambda done: observer.advanced(piece, done / piece.steps))
+            saved = store.save(piece, result)
+    observer.finished(piece, saved)
+    return True

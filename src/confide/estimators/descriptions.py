@@ -1,0 +1,96 @@
+"""What the arguments of the estimators mean, once: the docstring of each class is made from it."""
+
+import inspect
+from collections.abc import Callable
+from textwrap import fill
+from typing import TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+ARGUMENTS = {
+    "n_members": "number of networks, at least 2.",
+    "retrain_fraction": """share of the epochs that is repeated; the paper finds 0.2 to 0.4
+        good.""",
+    "n_retrains": "retrainings of each member. More make the classical variance steadier.",
+    "network": """"paper" for the built-in network, or a function that makes one of your own:
+        make(key, n_features) returns an Equinox or Flax NNX module that maps one row to a mean, or
+        to a mean and a log standard deviation; make(n_features) returns a PyTorch module that does
+        so for a batch of rows.""",
+    "hidden_layer_sizes": "units of each hidden layer of the built-in network.",
+    "max_epochs": """passes over the data, or "auto" to choose their number by the likelihood of
+        held-out rows and then train on all rows. That makes better predictions, but confidence
+        intervals covered less often than with 80 epochs (`results/epochs.md`). The search takes as
+        long as the fit, and a few times as long for tables of a few thousand rows or less.""",
+    "batch_size": "rows in a step.",
+    "learning_rate": """step size of Adam, or a schedule: for JAX an optax schedule, for PyTorch a
+        function from the optimiser and the number of steps to a scheduler.""",
+    "optimiser": """None for Adam, or one of your own with its own learning rate: for JAX an optax
+        transformation, for PyTorch a function from parameters to a `torch.optim` optimiser.""",
+    "l2_penalty": """strength of the penalty on the built-in network's hidden kernels, or None for
+        1 / number of rows.""",
+    "device": """where PyTorch trains, such as "cuda"; None for the processor.""",
+    "retrain_optimiser": """"restored" as it was at the snapshot (the paper), or "fresh" (its
+        published code).""",
+    "retrain_targets": """"original_scale" (the paper), or "restandardised" (its published
+        code).""",
+    "spread": """variance between members as of a "sample" (divisor M - 1) or a "population" (M,
+        the paper's published code).""",
+    "n_passes": "networks thinned at random that make a prediction.",
+    "prior_length_scale": "of the prior on the weights.",
+    "regulariser": """that of the authors ("concrete"), or "none" (the paper's published code, in
+        effect).""",
+    "confidence_level": "the level that the networks are trained for.",
+    "coverage_penalty": "the price of capturing too few (the paper's published code: 15).",
+    "softening": "how sharply the loss counts what is captured.",
+    "initial_bound": """the bounds start at plus and minus this, in standard deviations of y (the
+        paper's published code: 0).""",
+    "captured_width": """the width counts rows captured for certain ("hard"), or softly ("soft",
+        the paper's published code).""",
+    "learner": """"xgboost" or "lightgbm" (both need `pip install 'confide[boosting]'`), or a
+        `confide.learners.Learner`.""",
+    "learner_parameters": """parameters of the named library, in its own words, such as
+        {"max_depth": 6, "learning_rate": 0.1}.""",
+    "n_jobs": "threads, or None for one per core. Results do not depend on it.",
+    "verbose": "show a progress bar while fitting.",
+    "random_state": "seed; with the same seed on the same machine, the same numbers.",
+}
+ATTRIBUTES = {
+    "n_features_in_": "number of features seen in `fit`.",
+    "feature_names_in_": "their names, where X had names.",
+    "max_epochs_": "number of epochs of the fit.",
+    "epochs_": """how it was chosen (`EpochChoice`), where `max_epochs="auto"`.""",
+    "encoder_": "how the columns of a table become numbers; None where X was an array.",
+    "fitted_": "the fitted method, an immutable value.",
+}
+
+
+def described(**own: str) -> Callable[[Class], Class]:
+    """Adds `Args:` and `Attributes:` to the docstring of an estimator, before its example.
+
+    Args:
+        own: what arguments mean to this estimator, where it differs from the others.
+    """
+
+    def describe(estimator: Class) -> Class:
+        text, example, rest = inspect.cleandoc(estimator.__doc__ or "").partition("\n\nExample:")
+        names = inspect.signature(estimator).parameters
+        arguments = _listed("Args", {name: own.get(name, ARGUMENTS[name]) for name in names})
+        estimator.__doc__ = f"{text}\n\n{arguments}\n\n{_listed('Attributes', ATTRIBUTES)}"
+        estimator.__doc__ += example + rest
+        return estimator
+
+    return describe
+
+
+def _listed(title: str, meanings: dict[str, str]) -> str:
+    """A section of a docstring, in Google's style."""
+    lines = [
+        fill(
+            f"{name}: {' '.join(text.split())}",
+            96,
+            initial_indent="    ",
+            subsequent_indent="        ",
+        )
+        for name, text in meanings.items()
+    ]
+    return "\n".join([f"{title}:", *lines])

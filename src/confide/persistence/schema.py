@@ -1,0 +1,46 @@
+"""JSON from a file, checked against the annotations of the dataclass that it becomes."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from typing import Any, get_args, get_origin, get_type_hints
+
+
+def checked_json(kind: Any, value: Any, name: str = "a value") -> Any:
+    """A value of JSON as its annotation says: lists become tuples, all else has that very type.
+
+    Example:
+        >>> checked_json(tuple[int, ...], [1, 2])
+        (1, 2)
+
+    Raises:
+        ValueError: it has another type.
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is tuple and type(value) is list:
+        return tuple(checked_json(inner[0], item, name) for item in value)
+    if origin is Mapping and type(value) is dict:
+        return {key: checked_json(inner[1], item, name) for key, item in value.items()}
+    if origin is not None or type(value) is not kind:
+        raise ValueError(f"{name} is of the wrong type: {value!r:.40}")
+    return value
+
+
+def checked_fields(cls: type, payload: Any, *, besides: Collection[str] = ()) -> dict[str, Any]:
+    """The arguments of a dataclass from a JSON object, each checked against its annotation.
+
+    Args:
+        cls: the dataclass.
+        payload: what the file holds.
+        besides: fields that come from elsewhere, such as from arrays.
+
+    Returns:
+        The values by name.
+
+    Raises:
+        ValueError: a field is missing, unknown or of the wrong type.
+    """
+    kinds = get_type_hints(cls)
+    names = [field.name for field in fields(cls) if field.name not in besides]
+    if type(payload) is not dict or payload.keys() != set(names):
+        raise ValueError(f"{cls.__name__} lacks parts, or has parts that are unknown")
+    return {name: checked_json(kinds[name], payload[name], name) for name in names}

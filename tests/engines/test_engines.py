@@ -1,0 +1,74 @@
+"""Engines know pieces, stores and observers alone: they run what has nothing to do with cells."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from confide.engines import Engine, InProcess
+
+
+@dataclass(frozen=True)
+class Square:
+    """A piece whose result is a number."""
+
+    number: int
+    steps: int = 2
+
+    @property
+    def name(self):
+        return f"square of {self.number}"
+
+    def computed(self, progress):
+        if progress is not None:
+            progress(1)
+            progress(1)
+        return self.number**2
+
+
+@dataclass
+class InMemory:
+    """A store that keeps results in a dictionary."""
+
+    results: dict = field(default_factory=dict)
+    claims: list = field(default_factory=list)
+
+    @contextmanager
+    def claimed(self, piece):
+        self.claims.append(piece.name)
+        yield True
+
+    def saved(self, piece):
+        return self.results.get(piece.name)
+
+    def save(self, piece, result):
+        return self.results.setdefault(piece.name, result)
+
+
+@dataclass
+class Remembers:
+    """An observer that notes what it hears."""
+
+    heard: list = field(default_factory=list)
+
+    def started(self, piece):
+        self.heard.append(("started", piece.name))
+
+    def advanced(self, piece, share):
+        self.heard.append((share, piece.name))
+
+    def finished(self, piece, saved):
+        self.heard.append((saved, piece.name))
+
+
+def test_pieces_are_computed_kept_and_reported_once():
+    pieces, store, observer = [Square(2), Square(3)], InMemory({"square of 2": 4}), Remembers()
+    InProcess().run(pieces, store, observer)
+    assert store.results == {"square of 2": 4, "square of 3": 9}
+    assert store.claims == ["square of 2", "square of 3"]
+    two, three = (piece.name for piece in pieces)
+    assert observer.heard == [
+        (4, two), ("started", three), (0.5, three), (0.5, three), (9, three),
+    ]  # fmt: skip
+
+
+def test_this_process_is_an_engine():
+    assert isinstance(InProcess(), Engine)

@@ -1,0 +1,96 @@
+"""The container of model files knows arrays and JSON, and nothing of estimators."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from confide.errors import ModelFileError
+from confide.persistence import Container, checked_fields, checked_json
+
+
+@dataclass
+class Whole:
+    name: str
+    numbers: tuple[float, ...]
+    words: Mapping[str, str]
+    arrays: object = None
+
+
+PAYLOAD = {"name": "a", "numbers": [1.0, 2.0], "words": {"b": "c"}}
+
+
+def written(path: Path) -> Container:
+    header = {"format": "tests", "format_version": 1, "more": [1, None]}
+    Container(header, {"x": np.arange(6.0).reshape(2, 3).T}).write(path)
+    return Container.read(path, format="tests", version=1)
+
+
+def test_what_was_written_is_read(tmp_path):
+    file = written(tmp_path / "file")
+    assert file.header["more"] == [1, None]
+    np.testing.assert_array_equal(file.arrays["x"], np.arange(6.0).reshape(2, 3).T)
+    assert file.is_as_written()
+
+
+@pytest.mark.parametrize("change", ["header", "array", "name", "checksum"])
+def test_a_change_shows(tmp_path, change):
+    file = written(tmp_path / "file")
+    if change == "header":
+        file.header["more"] = [1, 0]
+    elif change == "array":
+        file.arrays["x"][0, 0] += 1
+    elif change == "name":
+        file.arrays["y"] = file.arrays.pop("x")
+    else:
+        del file.header["sha256"]
+    assert not file.is_as_written()
+
+
+def test_another_format_or_version_is_refused(tmp_path):
+    written(tmp_path / "file")
+    with pytest.raises(ModelFileError, match="is not a models"):
+        Container.read(tmp_path / "file", format="models", version=1)
+    with pytest.raises(
+        ModelFileError, match="has format version 1, and this confide reads version"
+    ):
+        Container.read(tmp_path / "file", format="tests", version=2)
+
+
+def test_fields_are_read_as_their_annotations_say():
+    fields = checked_fields(Whole, PAYLOAD, besides=["arrays"])
+    assert fields == {"name": "a", "numbers": (1.0, 2.0), "words": {"b": "c"}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": 1},
+        {"name": None},
+        {"numbers": [1]},
+        {"numbers": [True]},
+        {"numbers": 1.0},
+        {"numbers": {"0": 1.0}},
+        {"words": [["b", "c"]]},
+        {"words": {"b": 1}},
+        {"more": 1},
+        {"arrays": None},
+    ],
+    ids=str,
+)
+def test_fields_of_another_type_or_name_are_refused(change):
+    with pytest.raises(ValueError, match=r"of the wrong type|lacks parts"):
+        checked_fields(Whole, {**PAYLOAD, **change}, besides=["arrays"])
+
+
+@pytest.mark.parametrize("payload", [None, [], "name", {}])
+def test_what_is_no_object_with_all_fields_is_refused(payload):
+    with pytest.raises(ValueError, match="lacks parts"):
+        checked_fields(Whole, payload, besides=["arrays"])
+
+
+def test_whole_numbers_are_no_booleans():
+    with pytest.raises(ValueError, match="count is of the wrong type: True"):
+        checked_json(int, value=True, name="count")
