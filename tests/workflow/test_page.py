@@ -284,7 +284,7 @@ CALIBRATION = CalibrationSummary(
     candidates=(
         Candidate("forest", 1.5, 0.0, kept=True),
         Candidate("smooth", 1.6, 0.5, kept=True),
-        Candidate("gradient_boosting", 2.5, 4.0, kept=False),
+        Candidate("boosting", 2.5, 4.0, kept=False),
     ),
     resemblances=(
         Resemblance("forest", 10, 1.1, 0.05, 0.4),
@@ -442,9 +442,9 @@ def test_the_section_on_calibration_tells_twins_widths_and_bias():
     prediction = on_twins(times=np.array([0.6, 2.0, 3.0, 4.5]), biased=[False, False, False, True])
     document = page_document(inputs(prediction, summary=CALIBRATION))
     assert shown(document, "twins") == [
-        ["random forest", "1.5", "0", "10 simulations", "1.1", "0.4"],
+        ["forest", "1.5", "0", "10 simulations", "1.1", "0.4"],
         ["smooth", "1.6", "0.5", "10 simulations", "0.9", "0.3"],
-        ["gradient boosting", "2.5", "4", "no", "–", "–"],
+        ["boosting", "2.5", "4", "no", "–", "–"],
     ]
     # 0.05 * 3 of the way from 0.6 to 2, the middle of 2 and 3, 0.85 of the way from 3 to 4.5.
     assert shown(document, "widening") == [
