@@ -84,7 +84,7 @@ def test_an_optimiser_that_is_passed_is_used(data, with_optimiser):
     again = confide.load(path, optimiser=model.optimiser)
     assert again.optimiser is model.optimiser
     bounds = [
-        fitted.calibrate_confidence(*data, n_simulations=10, truth="smooth")
+        fitted.calibrate_confidence(*data, n_simulations=10, twin="smooth")
         .get_prediction(data[0][:5])
         .confidence_interval(0.9)
         for fitted in (again, model)
