@@ -5,23 +5,16 @@ members and more rows would do); `novelty.py` finds rows unlike the training dat
 tells whether members follow the noise.
 """
 
-from confide.diagnostics.explanation import SOURCES, WORDS, Explanation, largest_words
-from confide.diagnostics.levers import Decay, Lever, checked_decay, mean_shares, shares
-from confide.diagnostics.novelty import Novelty
-from confide.diagnostics.overfitting import LARGEST_RATIO, OverfittingCheck, overfitting_check
-
-__all__ = [
-    "LARGEST_RATIO",
-    "SOURCES",
-    "WORDS",
-    "Decay",
-    "Explanation",
-    "Lever",
-    "Novelty",
-    "OverfittingCheck",
-    "checked_decay",
-    "largest_words",
-    "mean_shares",
-    "overfitting_check",
-    "shares",
-]
+from confide.diagnostics.explanation import SOURCES as SOURCES
+from confide.diagnostics.explanation import WORDS as WORDS
+from confide.diagnostics.explanation import Explanation as Explanation
+from confide.diagnostics.explanation import largest_words as largest_words
+from confide.diagnostics.levers import Decay as Decay
+from confide.diagnostics.levers import Lever as Lever
+from confide.diagnostics.levers import checked_decay as checked_decay
+from confide.diagnostics.levers import mean_shares as mean_shares
+from confide.diagnostics.levers import shares as shares
+from confide.diagnostics.novelty import Novelty as Novelty
+from confide.diagnostics.overfitting import LARGEST_RATIO as LARGEST_RATIO
+from confide.diagnostics.overfitting import OverfittingCheck as OverfittingCheck
+from confide.diagnostics.overfitting import overfitting_check as overfitting_check

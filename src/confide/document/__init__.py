@@ -17,53 +17,31 @@
 `confide[report]`.
 """
 
-from confide.document import parts
-from confide.document.brushes import brush
-from confide.document.charts import bands, lines_with_errors, scatter_against
-from confide.document.distributions import histograms, violins
-from confide.document.document import Column, Document, Figure, Part, Section, Table
-from confide.document.files import to_svg, write_document
-from confide.document.look import (
-    COLOURS,
-    HEIGHT,
-    INK,
-    WIDTH,
-    colours,
-    fitted_width,
-    in_order,
-    shapes,
-    unread,
-)
-from confide.document.page import render_page
-from confide.document.tables import to_csv, to_markdown, with_error
-
-__all__ = [
-    "COLOURS",
-    "HEIGHT",
-    "INK",
-    "WIDTH",
-    "Column",
-    "Document",
-    "Figure",
-    "Part",
-    "Section",
-    "Table",
-    "bands",
-    "brush",
-    "colours",
-    "fitted_width",
-    "histograms",
-    "in_order",
-    "lines_with_errors",
-    "parts",
-    "render_page",
-    "scatter_against",
-    "shapes",
-    "to_csv",
-    "to_markdown",
-    "to_svg",
-    "unread",
-    "violins",
-    "with_error",
-    "write_document",
-]
+from confide.document import parts as parts
+from confide.document.brushes import brush as brush
+from confide.document.charts import bands as bands
+from confide.document.charts import lines_with_errors as lines_with_errors
+from confide.document.charts import scatter_against as scatter_against
+from confide.document.distributions import histograms as histograms
+from confide.document.distributions import violins as violins
+from confide.document.document import Column as Column
+from confide.document.document import Document as Document
+from confide.document.document import Figure as Figure
+from confide.document.document import Part as Part
+from confide.document.document import Section as Section
+from confide.document.document import Table as Table
+from confide.document.files import to_svg as to_svg
+from confide.document.files import write_document as write_document
+from confide.document.look import COLOURS as COLOURS
+from confide.document.look import HEIGHT as HEIGHT
+from confide.document.look import INK as INK
+from confide.document.look import WIDTH as WIDTH
+from confide.document.look import colours as colours
+from confide.document.look import fitted_width as fitted_width
+from confide.document.look import in_order as in_order
+from confide.document.look import shapes as shapes
+from confide.document.look import unread as unread
+from confide.document.page import render_page as render_page
+from confide.document.tables import to_csv as to_csv
+from confide.document.tables import to_markdown as to_markdown
+from confide.document.tables import with_error as with_error

@@ -5,24 +5,12 @@ libraries' columns are read alike, `texts.py` for text that is dates, or was per
 numbers or dates, `encoder.py` for the table as a whole.
 """
 
-from confide.encoding.columns import Column
-from confide.encoding.encoder import EncodedTable, Encoder, Unseen
-from confide.encoding.reading import (
-    column_names,
-    is_table,
-    refuse_unreadable_tables,
-    rows_of,
-)
-from confide.encoding.texts import series_with_dates_read
-
-__all__ = [
-    "Column",
-    "EncodedTable",
-    "Encoder",
-    "Unseen",
-    "column_names",
-    "is_table",
-    "refuse_unreadable_tables",
-    "rows_of",
-    "series_with_dates_read",
-]
+from confide.encoding.columns import Column as Column
+from confide.encoding.encoder import EncodedTable as EncodedTable
+from confide.encoding.encoder import Encoder as Encoder
+from confide.encoding.encoder import Unseen as Unseen
+from confide.encoding.reading import column_names as column_names
+from confide.encoding.reading import is_table as is_table
+from confide.encoding.reading import refuse_unreadable_tables as refuse_unreadable_tables
+from confide.encoding.reading import rows_of as rows_of
+from confide.encoding.texts import series_with_dates_read as series_with_dates_read

@@ -4,27 +4,17 @@ Read `experiment.py` for what an experiment is, `catalogue/` for the list and `s
 results are kept; `confide.engines` runs the cells.
 """
 
-from confide.experiments.catalogue import EXPERIMENTS
-from confide.experiments.cell import Cell
-from confide.experiments.display import Display
-from confide.experiments.document import document_of, runs_in
-from confide.experiments.experiment import Experiment, Findings, cells_of, open_run
-from confide.experiments.options import Options
-from confide.experiments.store import QUICK, RunFolder, RunFolderError, Saved
-
-__all__ = [
-    "EXPERIMENTS",
-    "QUICK",
-    "Cell",
-    "Display",
-    "Experiment",
-    "Findings",
-    "Options",
-    "RunFolder",
-    "RunFolderError",
-    "Saved",
-    "cells_of",
-    "document_of",
-    "open_run",
-    "runs_in",
-]
+from confide.experiments.catalogue import EXPERIMENTS as EXPERIMENTS
+from confide.experiments.cell import Cell as Cell
+from confide.experiments.display import Display as Display
+from confide.experiments.document import document_of as document_of
+from confide.experiments.document import runs_in as runs_in
+from confide.experiments.experiment import Experiment as Experiment
+from confide.experiments.experiment import Findings as Findings
+from confide.experiments.experiment import cells_of as cells_of
+from confide.experiments.experiment import open_run as open_run
+from confide.experiments.options import Options as Options
+from confide.experiments.store import QUICK as QUICK
+from confide.experiments.store import RunFolder as RunFolder
+from confide.experiments.store import RunFolderError as RunFolderError
+from confide.experiments.store import Saved as Saved

@@ -4,55 +4,30 @@ Read `protocol.py` first, then `likelihood.py` (what outputs mean), `loop.py` (o
 training loop) and `ensemble.py` (members in blocks over the cores).
 """
 
-from confide.learners.blocks import slices
-from confide.learners.data import TrainingData
-from confide.learners.dropout import thinned
-from confide.learners.ensemble import (
-    MOST_MEMBERS_PER_BLOCK,
-    NetworkEnsemble,
-    balanced_block,
-)
-from confide.learners.errors import TrainingDivergedError
-from confide.learners.likelihood import Likelihood, Normal, SquaredError
-from confide.learners.loop import MemberState, opened
-from confide.learners.named import LEARNERS, named_learner
-from confide.learners.network import Dense, Network, PaperNetwork, Perceptron
-from confide.learners.networks import (
-    PAPER,
-    dropout_networks,
-    jax_networks,
-    layer_sizes,
-    networks,
-)
-from confide.learners.protocol import Learner, Plan, require_learner
-from confide.randomness import as_key
-
-__all__ = [
-    "LEARNERS",
-    "MOST_MEMBERS_PER_BLOCK",
-    "PAPER",
-    "Dense",
-    "Learner",
-    "Likelihood",
-    "MemberState",
-    "Network",
-    "NetworkEnsemble",
-    "Normal",
-    "PaperNetwork",
-    "Perceptron",
-    "Plan",
-    "SquaredError",
-    "TrainingData",
-    "TrainingDivergedError",
-    "as_key",
-    "balanced_block",
-    "dropout_networks",
-    "jax_networks",
-    "layer_sizes",
-    "named_learner",
-    "networks",
-    "opened",
-    "require_learner",
-    "slices",
-    "thinned",
-]
+from confide.learners.blocks import slices as slices
+from confide.learners.data import TrainingData as TrainingData
+from confide.learners.dropout import thinned as thinned
+from confide.learners.ensemble import MOST_MEMBERS_PER_BLOCK as MOST_MEMBERS_PER_BLOCK
+from confide.learners.ensemble import NetworkEnsemble as NetworkEnsemble
+from confide.learners.ensemble import balanced_block as balanced_block
+from confide.learners.errors import TrainingDivergedError as TrainingDivergedError
+from confide.learners.likelihood import Likelihood as Likelihood
+from confide.learners.likelihood import Normal as Normal
+from confide.learners.likelihood import SquaredError as SquaredError
+from confide.learners.loop import MemberState as MemberState
+from confide.learners.loop import opened as opened
+from confide.learners.named import LEARNERS as LEARNERS
+from confide.learners.named import named_learner as named_learner
+from confide.learners.network import Dense as Dense
+from confide.learners.network import Network as Network
+from confide.learners.network import PaperNetwork as PaperNetwork
+from confide.learners.network import Perceptron as Perceptron
+from confide.learners.networks import PAPER as PAPER
+from confide.learners.networks import dropout_networks as dropout_networks
+from confide.learners.networks import jax_networks as jax_networks
+from confide.learners.networks import layer_sizes as layer_sizes
+from confide.learners.networks import networks as networks
+from confide.learners.protocol import Learner as Learner
+from confide.learners.protocol import Plan as Plan
+from confide.learners.protocol import require_learner as require_learner
+from confide.randomness import as_key as as_key

@@ -5,35 +5,19 @@ Functions take an axis, or make one, and return it; Displays compute and draw in
 """
 
 from confide.moved import renamed
-from confide.plot.coverage import plot_coverage, plot_observed_coverage
-from confide.plot.displays import (
-    ConfidenceCalibrationDisplay,
-    IntervalsDisplay,
-    NoveltyDisplay,
-    PredictionCoverageDisplay,
-    SplitDisplay,
-)
-from confide.plot.intervals import plot_confidence_calibration, plot_intervals
-from confide.plot.novelty import plot_novelty
-from confide.plot.overfitting import plot_overfitting
-from confide.plot.split import plot_split
-from confide.plot.widening import plot_widening
-
-__all__ = [
-    "ConfidenceCalibrationDisplay",
-    "IntervalsDisplay",
-    "NoveltyDisplay",
-    "PredictionCoverageDisplay",
-    "SplitDisplay",
-    "plot_confidence_calibration",
-    "plot_coverage",
-    "plot_intervals",
-    "plot_novelty",
-    "plot_observed_coverage",
-    "plot_overfitting",
-    "plot_split",
-    "plot_widening",
-]
+from confide.plot.coverage import plot_coverage as plot_coverage
+from confide.plot.coverage import plot_observed_coverage as plot_observed_coverage
+from confide.plot.displays import ConfidenceCalibrationDisplay as ConfidenceCalibrationDisplay
+from confide.plot.displays import IntervalsDisplay as IntervalsDisplay
+from confide.plot.displays import NoveltyDisplay as NoveltyDisplay
+from confide.plot.displays import PredictionCoverageDisplay as PredictionCoverageDisplay
+from confide.plot.displays import SplitDisplay as SplitDisplay
+from confide.plot.intervals import plot_confidence_calibration as plot_confidence_calibration
+from confide.plot.intervals import plot_intervals as plot_intervals
+from confide.plot.novelty import plot_novelty as plot_novelty
+from confide.plot.overfitting import plot_overfitting as plot_overfitting
+from confide.plot.split import plot_split as plot_split
+from confide.plot.widening import plot_widening as plot_widening
 
 __getattr__ = renamed(
     __name__,

@@ -1,41 +1,21 @@
 """From a file to a page: what the commands do, as functions."""
 
-from confide.workflow.check import CheckedTable, check_table
-from confide.workflow.describe import Description, described
-from confide.workflow.fit import FittedTable, fit_table, without_columns
-from confide.workflow.notes import Notes
-from confide.workflow.page.content import page_document
-from confide.workflow.page.inputs import PageInputs
-from confide.workflow.predict import (
-    arrow_types,
-    feature_names,
-    features_of,
-    kept_columns,
-    one_ahead,
-    prediction_blocks,
-    refuse_missing_columns,
-)
-from confide.workflow.report import page_inputs
-from confide.workflow.training_table import TrainingTable
-
-__all__ = [
-    "CheckedTable",
-    "Description",
-    "FittedTable",
-    "Notes",
-    "PageInputs",
-    "TrainingTable",
-    "arrow_types",
-    "check_table",
-    "described",
-    "feature_names",
-    "features_of",
-    "fit_table",
-    "kept_columns",
-    "one_ahead",
-    "page_document",
-    "page_inputs",
-    "prediction_blocks",
-    "refuse_missing_columns",
-    "without_columns",
-]
+from confide.workflow.check import CheckedTable as CheckedTable
+from confide.workflow.check import check_table as check_table
+from confide.workflow.describe import Description as Description
+from confide.workflow.describe import described as described
+from confide.workflow.fit import FittedTable as FittedTable
+from confide.workflow.fit import fit_table as fit_table
+from confide.workflow.fit import without_columns as without_columns
+from confide.workflow.notes import Notes as Notes
+from confide.workflow.page.content import page_document as page_document
+from confide.workflow.page.inputs import PageInputs as PageInputs
+from confide.workflow.predict import arrow_types as arrow_types
+from confide.workflow.predict import feature_names as feature_names
+from confide.workflow.predict import features_of as features_of
+from confide.workflow.predict import kept_columns as kept_columns
+from confide.workflow.predict import one_ahead as one_ahead
+from confide.workflow.predict import prediction_blocks as prediction_blocks
+from confide.workflow.predict import refuse_missing_columns as refuse_missing_columns
+from confide.workflow.report import page_inputs as page_inputs
+from confide.workflow.training_table import TrainingTable as TrainingTable
