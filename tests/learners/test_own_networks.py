@@ -550,7 +550,7 @@ def test_a_network_that_was_not_asked_for_is_refused(bootstrapped, tmp_path):
 def test_a_learner_of_ones_own_is_asked_for(data, tmp_path):
     model = BootstrappedEnsembleRegressor(Fake(), **FEW).fit(*data)
     model.save(tmp_path / "model")
-    with pytest.raises(confide.ModelFileError, match=r"learner of your own, aliens:Fake"):
+    with pytest.raises(confide.ModelFileError, match=r"learner of your own, support.aliens:Fake"):
         confide.load(tmp_path / "model")
     again = confide.load(tmp_path / "model", learner=Fake())
     np.testing.assert_array_equal(again.predict(data[0]), model.predict(data[0]))
