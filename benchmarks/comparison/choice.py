@@ -39,7 +39,7 @@ WANTED = "you want a confidence interval for the true function"
 
 def choice(frame: pd.DataFrame) -> list[str]:
     """Markdown paragraphs: confide first, then each of the others."""
-    real = frame[[not DATA[name].twin_errors for name in frame["data"]]]
+    real = frame[[not DATA[name].simulated for name in frame["data"]]]
     there = [name for name in CONTENDERS if name in set(frame["contender"])]
     if REFERENCE not in set(real["contender"]):
         return [f"Nothing can be said without {LABEL} on one of the tables."]

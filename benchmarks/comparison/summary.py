@@ -120,7 +120,7 @@ def difference(
     each = (of[contender] - of[other]).dropna().to_numpy()
     if len(each) < 2:
         return None
-    shared = 0.0 if DATA[data].twin_errors else TEST_SIZE / (1 - TEST_SIZE)
+    shared = 0.0 if DATA[data].simulated else TEST_SIZE / (1 - TEST_SIZE)
     return Difference(float(np.mean(each)), _is_no_chance(each, shared))
 
 

@@ -50,8 +50,8 @@ def document_of(known: Mapping[Cell, dict[str, Any]], missing: Sequence[str]) ->
     frame = frame_of(known)
     if frame.empty:
         raise ValueError("No cell is finished yet, so there is nothing to report.")
-    real = frame[[not DATA[name].twin_errors for name in frame["data"]]]
-    simulated = frame[[DATA[name].twin_errors for name in frame["data"]]]
+    real = frame[[not DATA[name].simulated for name in frame["data"]]]
+    simulated = frame[[DATA[name].simulated for name in frame["data"]]]
     sections = []
     if not real.empty:
         sections.append(Section("Overview", [*_picture(real), *_overview(real)]))

@@ -30,7 +30,7 @@ def notes(plan: Plan, peak_gigaflops: dict[str, float]) -> dict[str, str]:
             f"{rates or 'not measured'}."
         ),
         "Many simulations at once": (
-            f"{plan.n_sets} data sets with the same {shape_name(plan.twin_errors)} inputs, "
+            f"{plan.n_sets} data sets with the same {shape_name(plan.simulated)} inputs, "
             f"{plan.n_members} members each, {plan.epochs} epochs: best of three calls of "
             "`fit_many`, against that many warm fits one by one, and that many of the Keras loop."
         ),

@@ -187,7 +187,7 @@ def compare_with_machine(bench: Bench) -> None:
 
 def compare_many_fits(bench: Bench) -> None:
     """A hundred simulated data sets: in one call, one by one, and as the Keras loop would."""
-    plan, shape = bench.plan, bench.plan.twin_errors
+    plan, shape = bench.plan, bench.plan.simulated
     together = bench.measure(
         f"confide, {plan.n_sets} x {shape_name(shape)} in one call",
         {
