@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem, split_arg_string
 
-from confide.cli.session import importing, starting
+from confide.cli.session import importing, refusals, starting
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
@@ -171,12 +171,12 @@ def refuse_output(
         return
     if any(Path(path).exists() and output.exists() and output.samefile(path) for path in inputs):
         raise click.UsageError(f"{output} is an input: choose another name for the result.")
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"There is no folder {output.parent}: make it first.")
     if endings and output.suffix.lower() not in endings:
         raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")
-    if output.is_file() and not force:
-        raise click.UsageError(f"{output} is there already. Add --force to replace it.")
+    from confide.persistence import check_target
+
+    with refusals(OSError):
+        check_target(output, force=force)
 
 
 def training_table(

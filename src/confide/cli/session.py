@@ -24,7 +24,7 @@ def refusals(*kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(_in_words(error)) from None
 
 
 @contextlib.contextmanager

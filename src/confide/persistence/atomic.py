@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,40 +24,79 @@ def write_atomically(path: Path, content: bytes) -> None:
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write to. It gets its name when the block ends; after an error nothing is left.
 
+    A link is followed. A device or a named pipe cannot be replaced, so it is written to directly.
+
     Raises:
         FileNotFoundError: There is no such folder.
+        IsADirectoryError: It is a folder.
         NoRoomError: The disk is full.
     """
-    check_folder(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex}")
-    try:
-        with said_if_full(path):
-            with temporary.open("xb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def check_folder(path: Path) -> None:
-    """Refuses a file in a folder that does not exist."""
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.absolute().parent}: make it first.")
+    check_target(path, force=True)
+    with said_if_full(path), _direct(path) if _is_stream(path) else _replacing(path) as file:
+        yield file
 
 
 def check_target(path: Path, *, force: bool = False) -> None:
-    """Refuses, before any work is done, a file that could not or should not be written."""
-    check_folder(path)
-    if path.is_dir():
+    """Refuses, before any work is done, what could not or should not be written to."""
+    _check_folder(path)
+    if (mode := _mode(path)) is None or _is_stream(path):
+        return
+    if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{path} is a folder, and a file was to be written. Name a file.")
-    if path.exists() and not force:
+    if stat.S_ISBLK(mode):
+        raise OSError(f"{path} is a disk, and all files on it would be lost. Name a file.")
+    if not force:
         raise WouldOverwriteError(
-            f"{path} is there already, and was left as it is. Name another file, or overwrite it "
-            "with --force."
+            f"{path} is there already. Add --force to replace it, or name another file."
         )
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether bytes written there go elsewhere, as with a named pipe or /dev/null."""
+    mode = _mode(path)
+    return mode is not None and not any(
+        kind(mode) for kind in (stat.S_ISREG, stat.S_ISDIR, stat.S_ISBLK)
+    )
+
+
+def _mode(path: Path) -> int | None:
+    """The kind and the permissions of what is there, or where a link points; None for nothing."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _check_folder(path: Path) -> None:
+    folder = (_followed(path) if path.is_symlink() else path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"There is no folder {folder}: make it first.")
+
+
+def _followed(path: Path) -> Path:
+    """Where a link points to in the end: a rename would replace the link itself."""
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def _direct(path: Path) -> Iterator[BinaryIO]:
+    with path.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    target = _followed(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def write_blocks(
         BrokenPipeError: Whoever read standard output has stopped; the caller's to handle.
     """
     ending = _checked_ending(target, ending)
-    if str(target) != STANDARD_OUTPUT and not _is_device(Path(target)):
+    if str(target) != STANDARD_OUTPUT:
         check_target(Path(target), force=force)
     blocks = iter(blocks)
     first = next(blocks, None)
@@ -76,20 +76,12 @@ def _checked_ending(target: str | Path, ending: str | None) -> str:
     )
 
 
-def _is_device(path: Path) -> bool:
-    """A pipe or /dev/null, which must not be replaced by a file."""
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
 @contextmanager
 def _sink(target: str | Path) -> Iterator[Any]:
     if str(target) == STANDARD_OUTPUT:
         with said_if_full("standard output"):
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
-    elif _is_device(Path(target)):
-        with said_if_full(target), Path(target).open("wb") as file:
-            yield file
     else:
         with atomic_file(Path(target)) as file:
             yield file

@@ -1,0 +1,95 @@
+"""Where results go: pipes, links, folders, permissions, disks that are full; for every command."""
+
+import os
+import re
+import stat
+import threading
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import confide
+from confide.cli import main
+
+QUICK = ["--epochs", "3", "--members", "2"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)), prog_name="confide")
+
+
+def done(*arguments):
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def refused(code, message, *arguments):
+    result = run(*arguments)
+    assert result.exit_code == code, result.output
+    assert re.search(message, result.stderr, re.DOTALL), result.stderr
+    assert "Traceback" not in result.stderr
+    return result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table, and a model of it."""
+    folder = tmp_path_factory.mktemp("tables")
+    generator = np.random.default_rng(3)
+    frame = pd.DataFrame(generator.normal(size=(60, 3)), columns=["a", "b", "price"])
+    frame.to_csv(folder / "homes.csv", index=False)
+    done("fit", folder / "homes.csv", "-t", "price", "-o", folder / "model.confide", *QUICK)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def commands(folder):
+    """The arguments of each command that writes a file, without the file."""
+    model, homes = folder / "model.confide", folder / "homes.csv"
+    return {
+        "fit": ("fit", homes, "-t", "price", *QUICK),
+        "predict": ("predict", model, homes),
+        "report": ("report", model, homes),
+    }
+
+
+NAMES = {"fit": "new.confide", "predict": "new.csv", "report": "new.html"}
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_a_named_pipe_is_written_to_and_stays(commands, tmp_path, command):
+    pipe = tmp_path / NAMES[command]
+    os.mkfifo(pipe)
+    read = []
+    thread = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
+    thread.start()
+    done(*commands[command], "-o", pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    thread.join(timeout=30)
+    assert len(read[0]) > 100
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_a_link_is_followed_and_stays(commands, tmp_path, command):
+    (tmp_path / "far").mkdir()
+    file, link = tmp_path / "far" / NAMES[command], tmp_path / NAMES[command]
+    link.symlink_to(file)
+    done(*commands[command], "-o", link)
+    assert link.is_symlink()
+    assert file.stat().st_size > 100
+    refused(2, "is there already. Add --force", *commands[command], "-o", link)
+
+
+def test_a_model_is_not_saved_over_a_pipe_or_a_folder(folder, tmp_path):
+    model = confide.load(folder / "model.confide")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError, match="folder is a folder"):
+        model.save(tmp_path / "folder")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    model.save(tmp_path / "link")
+    assert Path(tmp_path / "link").is_symlink()

@@ -1,0 +1,107 @@
+"""What is written to: files in one step, devices and pipes as they are, links where they point."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from confide.errors import WouldOverwriteError
+from confide.persistence import atomic_file, check_target, write_atomically
+
+
+def read_in_thread(path: Path) -> tuple[threading.Thread, list[bytes]]:
+    """A reader of a named pipe, without which a writer would wait for ever."""
+    read: list[bytes] = []
+    thread = threading.Thread(target=lambda: read.append(path.read_bytes()), daemon=True)
+    thread.start()
+    return thread, read
+
+
+def node(path: Path, kind: int, number: int) -> Path:
+    """A device of the test's own, so that a mistake harms no real one."""
+    try:
+        os.mknod(path, kind | 0o600, number)
+    except PermissionError:
+        pytest.skip("needs the right to make devices")
+    return path
+
+
+def test_a_named_pipe_is_written_to_and_stays(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    thread, read = read_in_thread(pipe)
+    check_target(pipe)
+    write_atomically(pipe, b"content")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    thread.join(timeout=30)
+    assert read == [b"content"]
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_device_is_written_to_and_stays(tmp_path):
+    null = node(tmp_path / "null", stat.S_IFCHR, os.makedev(1, 3))
+    check_target(null)
+    try:
+        write_atomically(null, b"content")
+    except PermissionError:
+        assert stat.S_ISCHR(null.stat().st_mode)
+        pytest.skip("needs a file system whose devices can be opened")
+    assert stat.S_ISCHR(null.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [null]
+
+
+def test_a_disk_is_refused(tmp_path):
+    disk = node(tmp_path / "disk", stat.S_IFBLK, os.makedev(240, 0))
+    for write in (check_target, lambda path: write_atomically(path, b"content")):
+        with pytest.raises(OSError, match=r"disk is a disk.*Name a file"):
+            write(disk)
+    assert stat.S_ISBLK(disk.stat().st_mode)
+
+
+def test_a_link_is_followed_and_stays(tmp_path):
+    (tmp_path / "far").mkdir()
+    file, link, second = tmp_path / "far" / "file", tmp_path / "link", tmp_path / "second"
+    link.symlink_to(Path("far") / "file")
+    second.symlink_to(link)
+    for content in (b"new", b"newer"):  # the first finds the link pointing to nothing
+        write_atomically(second, content)
+        assert second.is_symlink()
+        assert link.is_symlink()
+        assert file.read_bytes() == content
+        assert list((tmp_path / "far").iterdir()) == [file]
+    with pytest.raises(WouldOverwriteError, match=r"second is there already"):
+        check_target(second)
+    check_target(second, force=True)
+
+
+def test_a_link_into_a_folder_that_is_not_there_is_refused(tmp_path):
+    (tmp_path / "link").symlink_to("no-such-folder/file")
+    for write in (check_target, lambda path: write_atomically(path, b"content")):
+        with pytest.raises(FileNotFoundError, match=r"no folder .*no-such-folder"):
+            write(tmp_path / "link")
+
+
+def test_a_link_to_itself_is_refused(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to("link")
+    for write in (check_target, lambda path: write_atomically(path, b"content")):
+        with pytest.raises(OSError, match=r"symbolic links.*link"):
+            write(link)
+    assert link.is_symlink()
+
+
+def test_a_folder_is_refused_before_anything_is_written(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder")
+    for name in ("folder", "link"):
+        for force in (False, True):
+            with pytest.raises(IsADirectoryError, match=f"{name} is a folder"):
+                check_target(tmp_path / name, force=force)
+        with (
+            pytest.raises(IsADirectoryError, match=f"{name} is a folder"),
+            atomic_file(tmp_path / name),
+        ):
+            pytest.fail("the file was opened")
+    assert {path.name for path in tmp_path.iterdir()} == {"folder", "link"}
