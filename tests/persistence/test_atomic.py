@@ -105,3 +105,59 @@ def test_a_folder_is_refused_before_anything_is_written(tmp_path):
         ):
             pytest.fail("the file was opened")
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "link"}
+
+
+def permissions(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o666, 0o755])
+def test_the_permissions_of_a_file_that_is_replaced_stay(tmp_path, mode):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    with atomic_file(path) as file:
+        file.write(b"new")
+        during = [permissions(each) for each in tmp_path.iterdir() if each != path]
+    assert during == [mode]
+    assert permissions(path) == mode
+    assert path.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
+def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        write_atomically(tmp_path / "file", b"new")
+    finally:
+        os.umask(before)
+    assert permissions(tmp_path / "file") == 0o666 & ~umask
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """A file of another user and group."""
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    try:
+        os.chown(path, 12345, 54321)
+    except PermissionError:
+        pytest.skip("needs the right to give files away")
+    path.chmod(0o664)
+    return path
+
+
+def test_the_owner_of_a_file_that_is_replaced_stays(foreign):
+    write_atomically(foreign, b"new")
+    assert (foreign.stat().st_uid, foreign.stat().st_gid) == (12345, 54321)
+    assert permissions(foreign) == 0o664
+
+
+def test_where_the_group_cannot_stay_another_gets_no_permission(foreign, monkeypatch):
+    def denied(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "fchown", denied)
+    write_atomically(foreign, b"new")
+    assert foreign.stat().st_gid != 54321
+    assert permissions(foreign) == 0o604

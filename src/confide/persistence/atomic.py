@@ -3,9 +3,10 @@
 import errno
 import os
 import stat
+import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -89,7 +90,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
     target = _followed(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
     try:
-        with temporary.open("xb") as file:
+        with _opened(temporary, target) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -97,6 +98,35 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _opened(temporary: Path, target: Path) -> BinaryIO:
+    """A new file, at no time open to more people than the one that it is to replace."""
+    try:
+        old = target.stat()
+    except FileNotFoundError:
+        return temporary.open("xb")
+    file = open(temporary, "xb", opener=_for_nobody_else)  # noqa: SIM115
+    _keep_permissions(file.fileno(), old)
+    return file
+
+
+def _for_nobody_else(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _keep_permissions(new: int, old: os.stat_result) -> None:
+    if sys.platform == "win32":
+        return  # a folder's permissions are those of its files
+    for user in (old.st_uid, -1):  # only root gives a file to another user; a group may be kept
+        with suppress(OSError):
+            os.fchown(new, user, old.st_gid)
+            break
+    own, mode = os.fstat(new), stat.S_IMODE(old.st_mode)
+    if own.st_gid != old.st_gid:
+        mode &= ~stat.S_IRWXG
+    if stat.S_IMODE(own.st_mode) != mode:  # some disks know no permissions, and refuse to set them
+        os.fchmod(new, mode)
 
 
 @contextmanager
