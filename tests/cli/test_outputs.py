@@ -1,5 +1,6 @@
 """Where results go: pipes, links, folders, permissions, disks that are full; for every command."""
 
+import errno
 import os
 import re
 import stat
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import confide
+import confide.workflow
 from confide.cli import main
 
 QUICK = ["--epochs", "3", "--members", "2"]
@@ -93,3 +95,46 @@ def test_a_model_is_not_saved_over_a_pipe_or_a_folder(folder, tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "file")
     model.save(tmp_path / "link")
     assert Path(tmp_path / "link").is_symlink()
+
+
+@pytest.fixture
+def read_only(monkeypatch):
+    """Folders that nothing can be written to; root may write to real ones."""
+
+    def denied(temporary, *_):
+        raise PermissionError(errno.EACCES, "Permission denied", str(temporary))
+
+    monkeypatch.setattr("confide.persistence.atomic._opened", denied)
+
+
+@pytest.fixture
+def unworked(monkeypatch):
+    """Commands that must end before they train or predict."""
+    for name in ("fit_table", "page_inputs", "check_table"):
+        monkeypatch.setattr(confide.workflow, name, lambda *_, **__: pytest.fail("work began"))
+    monkeypatch.setattr(
+        confide.BootstrappedDeepEnsembleRegressor,
+        "get_prediction",
+        lambda *_, **__: pytest.fail("work began"),
+    )
+
+
+@pytest.mark.parametrize("command", NAMES)
+@pytest.mark.usefixtures("read_only", "unworked")
+def test_a_read_only_folder_is_found_before_the_work(commands, tmp_path, command):
+    path = tmp_path / NAMES[command]
+    refused(1, f"Error: Permission denied: {path}.", *commands[command], "-o", path)
+
+
+@pytest.mark.parametrize("command", NAMES)
+@pytest.mark.usefixtures("unworked")
+def test_a_name_that_is_too_long_is_found_before_the_work(commands, tmp_path, command):
+    path = tmp_path / ("n" * 250 + NAMES[command])
+    refused(2, f"File name too long: {path}", *commands[command], "-o", path)
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_the_longest_name_can_be_written(commands, tmp_path, command):
+    path = tmp_path / NAMES[command].rjust(255, "n")
+    done(*commands[command], "-o", path)
+    assert list(tmp_path.iterdir()) == [path]

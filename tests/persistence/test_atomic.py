@@ -1,5 +1,6 @@
 """What is written to: files in one step, devices and pipes as they are, links where they point."""
 
+import errno
 import os
 import stat
 import threading
@@ -161,3 +162,33 @@ def test_where_the_group_cannot_stay_another_gets_no_permission(foreign, monkeyp
     write_atomically(foreign, b"new")
     assert foreign.stat().st_gid != 54321
     assert permissions(foreign) == 0o604
+
+
+@pytest.mark.parametrize(
+    "name", ["n" * 255, "é" * 127, "n" * 230, "\N{DOG FACE}" * 63], ids=[0, 1, 2, 3]
+)
+def test_any_name_that_the_disk_allows_can_be_written(tmp_path, name):
+    path = tmp_path / name
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("write", [check_target, lambda path: write_atomically(path, b"content")])
+def test_a_name_that_is_too_long_is_said_of_the_file(tmp_path, write):
+    path = tmp_path / ("n" * 256)
+    with pytest.raises(OSError, match="too long") as caught:
+        write(path)
+    assert caught.value.filename in {path, str(path)}
+
+
+@pytest.mark.parametrize("step", ["confide.persistence.atomic._opened", "pathlib.Path.replace"])
+def test_errors_name_the_file_and_not_the_temporary_one(tmp_path, monkeypatch, step):
+    def denied(temporary, *_):
+        raise PermissionError(errno.EACCES, "Permission denied", str(temporary))
+
+    monkeypatch.setattr(step, denied)
+    path = tmp_path / "file"
+    with pytest.raises(PermissionError, match=r"Permission denied: '\S*/file'$"):
+        write_atomically(path, b"content")
+    assert list(tmp_path.iterdir()) == []

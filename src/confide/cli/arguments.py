@@ -169,7 +169,11 @@ def refuse_output(
     """
     if output is None:
         return
-    if any(Path(path).exists() and output.exists() and output.samefile(path) for path in inputs):
+    with refusals(OSError):
+        same = any(
+            Path(path).exists() and output.exists() and output.samefile(path) for path in inputs
+        )
+    if same:
         raise click.UsageError(f"{output} is an input: choose another name for the result.")
     if endings and output.suffix.lower() not in endings:
         raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")

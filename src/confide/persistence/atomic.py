@@ -14,6 +14,9 @@ from confide.errors import NoRoomError, WouldOverwriteError
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
+# In bytes, on nearly every disk.
+LONGEST_NAME = 255
+
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Writes beside the file, then renames: a crash leaves the old file or the new one."""
@@ -88,16 +91,35 @@ def _direct(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     target = _followed(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
+    temporary = _temporary(target)
     try:
-        with _opened(temporary, target) as file:
+        with _naming(path):
+            file = _opened(temporary, target)
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(target)
+        with _naming(path):
+            temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _temporary(target: Path) -> Path:
+    """A name of its own beside the file, cut where that would be longer than names may be."""
+    ending = f".{os.getpid()}-{uuid.uuid4().hex}"
+    start = os.fsencode(f".{target.name}")[: LONGEST_NAME - len(ending)]
+    return target.with_name(start.decode(errors="ignore") + ending)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors speak of the user's file, as nobody knows the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _opened(temporary: Path, target: Path) -> BinaryIO:

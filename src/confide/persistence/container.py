@@ -30,13 +30,17 @@ class Container:
     header: dict[str, Any]
     arrays: Arrays
 
-    def write(self, path: Path) -> None:
+    def write(self, target: Path | BinaryIO) -> None:
         """Writes the file with a checksum; an older one of that name is replaced in one step."""
         from safetensors.numpy import save
 
         arrays = {name: np.ascontiguousarray(array) for name, array in self.arrays.items()}
         header = json.dumps({**self.header, CHECKSUM: self.checksum()})
-        write_atomically(path, save(arrays, {"header": header}))
+        content = save(arrays, {"header": header})
+        if isinstance(target, Path):
+            write_atomically(target, content)
+        else:
+            target.write(content)
 
     @classmethod
     def read(cls, path: Path, *, format: str, version: int) -> Self:  # noqa: A002

@@ -48,12 +48,14 @@ def write_blocks(
     if str(target) != STANDARD_OUTPUT:
         check_target(Path(target), force=force)
     blocks = iter(blocks)
-    first = next(blocks, None)
-    if first is None:
-        raise ValueError("There is no block to write: pass at least one, even if it has no rows.")
     rows = 0
     with ExitStack() as stack:
+        # Before the first block is worked for.
         sink = stack.enter_context(_sink(target))
+        if (first := next(blocks, None)) is None:
+            raise ValueError(
+                "There is no block to write: pass at least one, even if it has no rows."
+            )
         if ending.endswith(".gz"):
             sink = stack.enter_context(gzip.GzipFile("", "wb", fileobj=sink, mtime=0))
         writer = stack.enter_context(_writer(sink, first.schema, ending.removesuffix(".gz")))
