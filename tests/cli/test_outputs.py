@@ -138,3 +138,98 @@ def test_the_longest_name_can_be_written(commands, tmp_path, command):
     path = tmp_path / NAMES[command].rjust(255, "n")
     done(*commands[command], "-o", path)
     assert list(tmp_path.iterdir()) == [path]
+
+
+# Pictures
+
+
+class Drawn:
+    """What `check` and `demo` need of a fit, without one."""
+
+    notes: tuple[str, ...] = ()
+    advises_calibration = False
+    verdict = "Fine."
+
+    @property
+    def report(self):
+        return self
+
+    def plot(self):
+        from matplotlib.figure import Figure
+
+        return Figure()
+
+    def to_frame(self):
+        columns = ["estimator", "kind", "confidence_level", "coverage", "coverage_se", "brier"]
+        return pd.DataFrame(columns=[*columns, "width"])
+
+
+@pytest.fixture
+def pictures(commands, monkeypatch):
+    """The arguments of the commands that draw, with their work done already."""
+    homes = commands["fit"][1]
+    model = confide.load(commands["predict"][1])
+
+    def fit(self, X, y):
+        self.__dict__.update(model.__dict__)
+        return self
+
+    def get_prediction(_, X):
+        features = X.iloc[:, :2].to_numpy()
+        return real(model, pd.DataFrame(features, columns=["a", "b"]))
+
+    real = confide.BootstrappedDeepEnsembleRegressor.get_prediction
+    monkeypatch.setattr(confide.BootstrappedDeepEnsembleRegressor, "fit", fit)
+    monkeypatch.setattr(confide.BootstrappedDeepEnsembleRegressor, "get_prediction", get_prediction)
+    monkeypatch.setattr(confide.workflow, "check_table", lambda *_, **__: Drawn())
+    return {"demo": ("demo",), "check": ("check", homes, "-t", "price", "--force")}
+
+
+@pytest.mark.parametrize("command", ["demo", "check"])
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_pictures_are_written_in_one_step(pictures, tmp_path, monkeypatch, command, ending):
+    path = tmp_path / f"picture.{ending}"
+    path.write_text("old")
+    seen = []
+    monkeypatch.setattr("os.fsync", lambda _: seen.append(path.read_text()))
+    done(*pictures[command], "-o", path)
+    assert seen == ["old"]
+    assert path.read_bytes().lstrip().startswith((b"\x89PNG", b"%PDF", b"<?xml"))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("command", ["demo", "check"])
+def test_a_full_disk_is_said_and_the_old_picture_stays(pictures, tmp_path, monkeypatch, command):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "picture.png"
+    path.write_text("old")
+    monkeypatch.setattr("os.fsync", full)
+    refused(1, "There is no room left to write .*picture.png", *pictures[command], "-o", path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("command", ["demo", "check"])
+@pytest.mark.usefixtures("read_only")
+def test_pictures_into_a_read_only_folder_are_refused_first(
+    pictures, tmp_path, monkeypatch, command
+):
+    path = tmp_path / "picture.png"
+    monkeypatch.setattr(
+        confide.BootstrappedDeepEnsembleRegressor, "fit", lambda *_: pytest.fail("training began")
+    )
+    monkeypatch.setattr(confide.workflow, "check_table", lambda *_, **__: pytest.fail("work began"))
+    refused(1, f"Error: Permission denied: {path}.", *pictures[command], "-o", path)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 10**30])
+@pytest.mark.parametrize("command", ["demo", "check", "fit"])
+def test_a_seed_that_is_none_is_refused_in_words(pictures, commands, tmp_path, command, seed):
+    arguments = (pictures | commands)[command]
+    refused(
+        2, "is not in the range 0<=x<=4294967295", *arguments, "--seed", seed,
+        "-o", tmp_path / "picture.png",
+    )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []

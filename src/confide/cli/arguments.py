@@ -117,7 +117,13 @@ def together(*decorators: Decorator) -> Decorator:
 table_argument = click.argument("file", type=click.Path(allow_dash=True, readable=False))
 force_option = click.option("--force", is_flag=True, help="Replace a file that is there.")
 json_option = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
-seed_option = click.option("--seed", default=0, show_default=True, help="Same seed, same numbers.")
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Same seed, same numbers.",
+)
 # Commands that read a model.
 model_options = together(
     click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
