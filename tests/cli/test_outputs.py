@@ -3,7 +3,10 @@
 import errno
 import os
 import re
+import signal
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -233,3 +236,44 @@ def test_a_seed_that_is_none_is_refused_in_words(pictures, commands, tmp_path, c
         "-o", tmp_path / "picture.png",
     )  # fmt: skip
     assert list(tmp_path.iterdir()) == []
+
+
+# Signals
+
+COMMAND = "from confide.cli import main; main(prog_name='confide')"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_process_that_is_ended_leaves_nothing_and_says_so(commands, tmp_path, number):
+    arguments = [*map(str, commands["fit"][:4]), "-o", str(tmp_path / "new"), "--epochs", "20000"]
+    with subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *arguments], stderr=subprocess.PIPE, text=True
+    ) as child:
+        while line := child.stderr.readline():
+            if "Fitting" in line:
+                assert len(list(tmp_path.iterdir())) == 1
+                child.send_signal(number)
+                break
+        said = child.stderr.read()
+    assert child.returncode == 128 + number
+    assert "Stopped." in said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+IGNORED = """
+import os, signal
+from confide.cli.session import messages
+signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+with messages():
+    os.kill(os.getpid(), signal.SIGHUP)
+    print("went on")
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+def test_what_nohup_ignores_stays_ignored():
+    ran = subprocess.run(
+        [sys.executable, "-c", IGNORED], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (143, "went on\n", "Stopped.\n")

@@ -3,6 +3,8 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -192,3 +194,45 @@ def test_errors_name_the_file_and_not_the_temporary_one(tmp_path, monkeypatch, s
     with pytest.raises(PermissionError, match=r"Permission denied: '\S*/file'$"):
         write_atomically(path, b"content")
     assert list(tmp_path.iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from confide.persistence import atomic_file
+with atomic_file(Path(sys.argv[1])) as file:
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("name", ["file", "[*]", "n" * 255])
+def test_the_next_write_removes_what_a_killed_process_left(tmp_path, name):
+    path, other = tmp_path / name, tmp_path / "file.html"
+    for killed in (path, other):
+        subprocess.run([sys.executable, "-c", KILLED, str(killed)], check=False)
+    assert len(list(tmp_path.iterdir())) == 2
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert len(list(tmp_path.iterdir())) == 2  # what is left of another file is not ours to judge
+    write_atomically(other, b"new")
+    assert set(tmp_path.iterdir()) == {path, other}
+
+
+def test_what_a_process_at_work_writes_stays(tmp_path):
+    path = tmp_path / "file"
+    with atomic_file(path) as one:
+        one.write(b"one")
+        write_atomically(path, b"two")
+        assert path.read_bytes() == b"two"
+    assert path.read_bytes() == b"one"
+
+
+def test_files_of_another_machine_that_shares_the_folder_stay(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    monkeypatch.setattr("platform.node", lambda: "another")
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    (left,) = tmp_path.iterdir()
+    write_atomically(path, b"new")
+    assert set(tmp_path.iterdir()) == {path, left}

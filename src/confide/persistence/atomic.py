@@ -2,9 +2,12 @@
 
 import errno
 import os
+import platform
+import re
 import stat
 import sys
 import uuid
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +19,8 @@ NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 # In bytes, on nearly every disk.
 LONGEST_NAME = 255
+# Of a temporary file: the machine, the process and 32 random digits.
+LONGEST_ENDING = 64
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -91,7 +96,8 @@ def _direct(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     target = _followed(path)
-    temporary = _temporary(target)
+    _remove_left_overs(target)
+    temporary = target.with_name(f"{_start(target)}{_machine()}-{os.getpid()}-{uuid.uuid4().hex}")
     try:
         with _naming(path):
             file = _opened(temporary, target)
@@ -106,11 +112,36 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def _temporary(target: Path) -> Path:
-    """A name of its own beside the file, cut where that would be longer than names may be."""
-    ending = f".{os.getpid()}-{uuid.uuid4().hex}"
-    start = os.fsencode(f".{target.name}")[: LONGEST_NAME - len(ending)]
-    return target.with_name(start.decode(errors="ignore") + ending)
+def _start(target: Path) -> str:
+    """How temporary files beside it begin, cut so that no name is longer than it may be."""
+    start = os.fsencode(f".{target.name}")[: LONGEST_NAME - LONGEST_ENDING]
+    return f"{start.decode(errors='ignore')}."
+
+
+def _machine() -> str:
+    """Says which machine a process runs on: others, too, may write to the folder."""
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _remove_left_overs(target: Path) -> None:
+    """Of processes that were killed while they wrote this very file."""
+    if sys.platform == "win32":
+        return  # no process can be asked there whether it lives
+    name = re.compile(rf"{re.escape(_start(target))}{_machine()}-(\d+)-[0-9a-f]{{32}}")
+    with suppress(OSError):  # it is a courtesy
+        for path in target.parent.iterdir():
+            if (found := name.fullmatch(path.name)) and _is_dead(int(found[1])):
+                path.unlink(missing_ok=True)
+
+
+def _is_dead(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # sends nothing
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False  # another user's, or no number of a process
+    return False
 
 
 @contextmanager
