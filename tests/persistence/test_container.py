@@ -1,5 +1,8 @@
 """The container of model files knows arrays and JSON, and nothing of estimators."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,3 +97,48 @@ def test_what_is_no_object_with_all_fields_is_refused(payload):
 def test_whole_numbers_are_no_booleans():
     with pytest.raises(ValueError, match="count is of the wrong type: True"):
         checked_json(int, value=True, name="count")
+
+
+# Another process empties the file when its header has been read.
+REWRITTEN = """
+import os, sys
+from pathlib import Path
+from confide.errors import ModelFileError
+from confide.persistence import Container, container
+
+path = Path(sys.argv[1])
+container._check_format = lambda *_: os.truncate(path, 0)
+try:
+    Container.read(path, format="tests", version=1)
+except ModelFileError as error:
+    print(error)
+"""
+
+
+def test_a_file_that_is_rewritten_in_place_while_it_is_read_does_not_end_the_process(tmp_path):
+    path = tmp_path / "file"
+    header = {"format": "tests", "format_version": 1}
+    Container(header, {"x": np.ones(100_000)}).write(path)
+    ran = subprocess.run(
+        [sys.executable, "-c", REWRITTEN, str(path)], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0
+    assert "It may be truncated" in ran.stdout
+
+
+@pytest.mark.parametrize("size", [0, 5, 8, 100, 700])
+def test_a_truncated_file_is_refused(tmp_path, size):
+    path = tmp_path / "file"
+    written(path)
+    path.write_bytes(path.read_bytes()[:size] if size < 700 else path.read_bytes() + b"more")
+    with pytest.raises(ModelFileError, match="not a whole tests"):
+        Container.read(path, format="tests", version=1)
+
+
+def test_a_device_or_a_pipe_is_no_model(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "zero").symlink_to("/dev/zero")  # read to its end, it would fill the memory
+    for path in (pipe, tmp_path / "zero"):
+        with pytest.raises(ModelFileError, match=r"is a device or a pipe: pass a file"):
+            Container.read(path, format="tests", version=1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem, split_arg_string
 
-from confide.cli.session import importing, starting
+from confide.cli.session import importing, refusals, starting
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
@@ -117,7 +117,13 @@ def together(*decorators: Decorator) -> Decorator:
 table_argument = click.argument("file", type=click.Path(allow_dash=True, readable=False))
 force_option = click.option("--force", is_flag=True, help="Replace a file that is there.")
 json_option = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
-seed_option = click.option("--seed", default=0, show_default=True, help="Same seed, same numbers.")
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Same seed, same numbers.",
+)
 # Commands that read a model.
 model_options = together(
     click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
@@ -169,14 +175,18 @@ def refuse_output(
     """
     if output is None:
         return
-    if any(Path(path).exists() and output.exists() and output.samefile(path) for path in inputs):
+    with refusals(OSError):
+        same = any(
+            Path(path).exists() and output.exists() and output.samefile(path) for path in inputs
+        )
+    if same:
         raise click.UsageError(f"{output} is an input: choose another name for the result.")
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"There is no folder {output.parent}: make it first.")
     if endings and output.suffix.lower() not in endings:
         raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")
-    if output.is_file() and not force:
-        raise click.UsageError(f"{output} is there already. Add --force to replace it.")
+    from confide.persistence import check_target
+
+    with refusals(OSError):
+        check_target(output, force=force)
 
 
 def training_table(

@@ -2,12 +2,14 @@
 
 import json
 import shlex
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from confide.cli import arguments
+from confide.cli.pictures import write_picture
 from confide.cli.session import messages, refusals, stop_if_asked
 from confide.errors import TargetError
 
@@ -56,12 +58,16 @@ def check(
     arguments.refuse_output(output, file, endings=arguments.PICTURES)
     with messages(), refusals(TargetError):
         _, table = arguments.training_table(file, target, exclude, output, force=force)
+        from confide.persistence import atomic_file
         from confide.workflow import check_table
 
-        checked = check_table(table, target, n_simulations=simulations, most_rows=rows, seed=seed)
-        stop_if_asked()
-        if output is not None:
-            checked.report.plot().savefig(output, dpi=150)
+        with nullcontext() if output is None else atomic_file(output) as picture:
+            checked = check_table(
+                table, target, n_simulations=simulations, most_rows=rows, seed=seed
+            )
+            stop_if_asked()
+            if output is not None and picture is not None:
+                write_picture(checked.report.plot(), picture, output)
         for note in checked.notes:
             click.echo(note, err=True)
         frame = checked.report.to_frame()

@@ -1,12 +1,13 @@
 """`confide demo`: the main job on data that is on every machine."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from confide.cli import arguments
-from confide.cli.session import starting
+from confide.cli.pictures import write_picture
+from confide.cli.session import messages, starting, stop_if_asked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,34 +37,37 @@ def demo(output: Path, members: int, seed: int) -> None:
     sources of their uncertainty, and draws a picture.
     """
     arguments.refuse_output(output, endings=arguments.PICTURES)
-    # Imported here, so that `confide --help` answers at once.
-    with starting():
-        from rich.console import Console
-        from sklearn.datasets import load_diabetes
-        from sklearn.model_selection import train_test_split
+    with messages():
+        # Imported here, so that `confide --help` answers at once.
+        with starting():
+            from rich.console import Console
+            from sklearn.datasets import load_diabetes
+            from sklearn.model_selection import train_test_split
 
-        from confide import BootstrappedDeepEnsembleRegressor
+            from confide import BootstrappedDeepEnsembleRegressor
+            from confide.persistence import atomic_file
 
-    data = load_diabetes(as_frame=True)
-    X_train, X_test, y_train, y_test = train_test_split(
-        data.data, data.target.to_numpy(), test_size=0.2, random_state=1
-    )
-    # A quarter of the default epochs: with so few and so noisy rows, more of them overfit.
-    model = BootstrappedDeepEnsembleRegressor(
-        n_members=members, max_epochs=20, random_state=seed, verbose=True
-    )
-    prediction = model.fit(X_train, y_train).get_prediction(X_test)
-
-    console = Console()
-    console.print(_table(prediction, y_test))
-    console.print(_coverage(prediction, y_test))
-    _draw(prediction, y_test, output)
-    messages = Console(stderr=True)
-    messages.print(f"\nPicture: [bold]{output.resolve()}[/bold]", soft_wrap=True)
-    messages.print(
-        "Next, in Python: [bold]from confide import BootstrappedDeepEnsembleRegressor[/bold], then "
-        "fit your own X and y and call predict_interval(X, kind='confidence')."
-    )
+        data = load_diabetes(as_frame=True)
+        X_train, X_test, y_train, y_test = train_test_split(
+            data.data, data.target.to_numpy(), test_size=0.2, random_state=1
+        )
+        # A quarter of the default epochs: with so few and so noisy rows, more of them overfit.
+        model = BootstrappedDeepEnsembleRegressor(
+            n_members=members, max_epochs=20, random_state=seed, verbose=True
+        )
+        with atomic_file(output) as file:
+            prediction = model.fit(X_train, y_train).get_prediction(X_test)
+            console = Console()
+            console.print(_table(prediction, y_test))
+            console.print(_coverage(prediction, y_test))
+            stop_if_asked()
+            _draw(prediction, y_test, file, output)
+        console = Console(stderr=True)
+        console.print(f"\nPicture: [bold]{output.resolve()}[/bold]", soft_wrap=True)
+        console.print(
+            "Next, in Python: [bold]from confide import BootstrappedDeepEnsembleRegressor[/bold], "
+            "then fit your own X and y and call predict_interval(X, kind='confidence')."
+        )
 
 
 def _table(prediction: "Prediction", y: "np.ndarray") -> "Table":
@@ -110,7 +114,7 @@ def _coverage(prediction: "Prediction", y: "np.ndarray") -> str:
     )
 
 
-def _draw(prediction: "Prediction", y: "np.ndarray", output: Path) -> None:
+def _draw(prediction: "Prediction", y: "np.ndarray", file: BinaryIO, name: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -127,5 +131,5 @@ def _draw(prediction: "Prediction", y: "np.ndarray", output: Path) -> None:
     above.set_title("Diabetes: held-out patients with both intervals", loc="left")
     plot_split(prediction, ax=below)
     below.set_title("Where the uncertainty comes from", loc="left")
-    figure.savefig(output, dpi=150)
+    write_picture(figure, file, name)
     plt.close(figure)

@@ -130,22 +130,25 @@ def fit(
     arguments.refuse_output(output, file)
     with messages("", *errors_of(network)), refusals(TargetError, TwinError):
         name, table = arguments.training_table(file, target, exclude, output, force=force)
+        from confide.persistence import atomic_file
         from confide.workflow import fit_table
 
-        fitted = fit_table(
-            table,
-            target,
-            _estimator(
-                learner, network, epochs, n_members=members, random_state=seed, verbose=True
-            ),
-            file=name,
-            hold_out=hold_out,
-            seed=seed,
-            calibrate_confidence=calibrate_confidence,
-            n_simulations=SIMULATIONS if simulations is None else simulations,
+        model = _estimator(
+            learner, network, epochs, n_members=members, random_state=seed, verbose=True
         )
-        stop_if_asked()
-        fitted.model.save(output)
+        with atomic_file(output) as kept:  # opened first: who trains for hours must not lose all
+            fitted = fit_table(
+                table,
+                target,
+                model,
+                file=name,
+                hold_out=hold_out,
+                seed=seed,
+                calibrate_confidence=calibrate_confidence,
+                n_simulations=SIMULATIONS if simulations is None else simulations,
+            )
+            stop_if_asked()
+            fitted.model.save(kept)
         for note in fitted.notes:
             click.echo(note, err=True)
         for warning in fitted.warnings:

@@ -42,17 +42,18 @@ def report(
         with starting():
             from confide import load
             from confide.document import render_page
-            from confide.persistence import write_atomically
+            from confide.persistence import atomic_file
             from confide.tables import TableFile
             from confide.workflow import arrow_types, page_document, page_inputs
 
-        fitted, source = load(model, network=network), TableFile(file)
-        table = source.read(types=arrow_types(fitted, source))
-        inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
-        document = page_document(inputs)
-        page = render_page(document).encode()
-        stop_if_asked()
-        write_atomically(output, page)
+        with atomic_file(output) as page:
+            fitted, source = load(model, network=network), TableFile(file)
+            table = source.read(types=arrow_types(fitted, source))
+            inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
+            document = page_document(inputs)
+            content = render_page(document).encode()
+            stop_if_asked()
+            page.write(content)
         if as_json:
             tables = {table.name: arguments.json_rows(table.frame) for table in document.tables}
             click.echo(json.dumps({"page": str(output), **tables}, indent=2, allow_nan=False))

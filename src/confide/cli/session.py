@@ -1,6 +1,7 @@
-"""What surrounds a command: slow imports, Ctrl-C, and errors as a line for people.
+"""What surrounds a command: slow imports, signals to stop, and errors as a line for people.
 
-Exit codes: 0 done, 1 it could not be done, 2 it was asked for wrongly, 130 stopped by Ctrl-C.
+Exit codes: 0 done, 1 it could not be done, 2 it was asked for wrongly, 128 and the number of the
+signal that stopped it: 130 for Ctrl-C, 143 for SIGTERM.
 """
 
 import contextlib
@@ -15,7 +16,17 @@ import click
 
 # Errors that have a message for people.
 PLAIN_ERRORS = (ModuleNotFoundError, OSError, TypeError, ValueError)
-_asked_to_stop = threading.Event()
+# Windows has no SIGHUP, of a terminal that is closed.
+STOPS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else [])]
+_asked_to_stop: list[int] = []
+
+
+class Stop(KeyboardInterrupt):
+    """A signal asked the command to stop."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.exit_code = 128 + number  # as shells have it
 
 
 @contextlib.contextmanager
@@ -24,7 +35,7 @@ def refusals(*kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(_in_words(error)) from None
 
 
 @contextlib.contextmanager
@@ -34,7 +45,7 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
     `more` names further kinds of error that are shown so.
     """
     try:
-        with _remembering_ctrl_c():
+        with _remembering_stops():
             yield
     except click.ClickException:
         raise
@@ -48,9 +59,10 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
         raise click.ClickException(f"{sentence}{stop} {kept}".rstrip()) from None
     except MemoryError:
         raise click.ClickException("There is not enough memory for this table.") from None
-    except KeyboardInterrupt:
-        click.echo(f"Stopped. {kept}".rstrip(), err=True)
-        raise SystemExit(130) from None  # 128 + SIGINT, as shells have it
+    except KeyboardInterrupt as stop:
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            click.echo(f"Stopped. {kept}".rstrip(), err=True)
+        raise SystemExit(getattr(stop, "exit_code", 130)) from None
 
 
 def errors_of(own: Callable[..., Any] | None) -> tuple[type[Exception], ...]:
@@ -64,10 +76,10 @@ def stop_if_asked() -> None:
     An interrupt that comes inside a callback, such as that of a weak reference, is lost.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C was pressed, and lost.
+        KeyboardInterrupt: Ctrl-C was pressed, or another signal came, and was lost.
     """
-    if _asked_to_stop.is_set():
-        raise KeyboardInterrupt
+    if _asked_to_stop:
+        raise Stop(_asked_to_stop[0])
 
 
 @contextlib.contextmanager
@@ -93,13 +105,13 @@ def starting() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _remembering_ctrl_c() -> Iterator[None]:
-    """Ctrl-C raises as ever, and is known of afterwards too: see `stop_if_asked`."""
+def _remembering_stops() -> Iterator[None]:
+    """Signals to stop raise, so that files are tidied up, and are known of: see `stop_if_asked`."""
     _asked_to_stop.clear()
 
-    def remember(*arguments: Any) -> None:
-        _asked_to_stop.set()
-        signal.default_int_handler(*arguments)
+    def remember(number: int, _: Any) -> NoReturn:
+        _asked_to_stop.append(number)
+        raise Stop(number)
 
     with _handling(remember):
         yield
@@ -110,16 +122,25 @@ def _handling(handler: Callable[..., Any]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are the main thread's alone
         return
-    before = signal.signal(signal.SIGINT, handler)
+    before = {number: signal.getsignal(number) for number in STOPS}
+    # What is ignored, as nohup does it, stays so; None is a handler that is not Python's.
+    ours = [
+        number
+        for number, old in before.items()
+        if number == signal.SIGINT or old not in (signal.SIG_IGN, None)
+    ]
+    for number in ours:
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in ours:
+            signal.signal(number, before[number])
 
 
-def _end(*_: Any) -> NoReturn:
+def _end(number: int, _: Any) -> NoReturn:
     os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, b"Stopped.\n")
-    os._exit(130)  # 128 + SIGINT, as shells have it
+    os._exit(128 + number)  # as shells have it
 
 
 def _in_words(error: Exception) -> str:

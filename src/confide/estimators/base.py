@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, Self, overload
 
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
@@ -382,10 +382,11 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             prediction = self.calibration_.calibrated(prediction)
         return prediction
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
         """Writes the fitted model to one file of arrays and JSON; `confide.load` reads it back.
 
-        An older file of that name is replaced in one step: it is whole at every moment.
+        An older file of that name is replaced in one step: it is whole at every moment. Instead of
+        a path, a file may be passed that is open for writing bytes.
 
         The file holds up to 300 rows of the training data, standardised, to compare new rows with.
         If it must not hold them, set `novelty_` to None first: predictions then have no `novelty`,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -44,8 +44,8 @@ DAMAGE = (
 ON_TWINS = "confidence_calibration"
 
 
-def save_estimator(estimator: IntervalRegressor, path: str | os.PathLike[str]) -> None:
-    """Writes a fitted estimator."""
+def save_estimator(estimator: IntervalRegressor, target: str | os.PathLike[str] | BinaryIO) -> None:
+    """Writes a fitted estimator to a path, or to a file that is open."""
     names = getattr(estimator, "feature_names_in_", None)
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -64,7 +64,9 @@ def save_estimator(estimator: IntervalRegressor, path: str | os.PathLike[str]) -
         if (value := getattr(estimator, f"{name}_", None)) is not None:
             parts[name], own = value.to_file(method) if name == ON_TWINS else value.to_file()
             arrays |= {f"{name}.{key}": array for key, array in own.items()}
-    Container({**header, "attachments": parts}, arrays).write(Path(path))
+    Container({**header, "attachments": parts}, arrays).write(
+        Path(target) if isinstance(target, str | os.PathLike) else target
+    )
 
 
 def load(

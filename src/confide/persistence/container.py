@@ -2,9 +2,10 @@
 
 import hashlib
 import json
+import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from confide.persistence.arrays import Arrays
 from confide.persistence.atomic import write_atomically
 
 CHECKSUM = "sha256"
+# In bytes; safetensors reads no longer ones.
+LONGEST_HEADER = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -27,13 +30,17 @@ class Container:
     header: dict[str, Any]
     arrays: Arrays
 
-    def write(self, path: Path) -> None:
+    def write(self, target: Path | BinaryIO) -> None:
         """Writes the file with a checksum; an older one of that name is replaced in one step."""
         from safetensors.numpy import save
 
         arrays = {name: np.ascontiguousarray(array) for name, array in self.arrays.items()}
         header = json.dumps({**self.header, CHECKSUM: self.checksum()})
-        write_atomically(path, save(arrays, {"header": header}))
+        content = save(arrays, {"header": header})
+        if isinstance(target, Path):
+            write_atomically(target, content)
+        else:
+            target.write(content)
 
     @classmethod
     def read(cls, path: Path, *, format: str, version: int) -> Self:  # noqa: A002
@@ -45,15 +52,17 @@ class Container:
             FileNotFoundError: there is no such file.
             ModelFileError: it is something else.
         """
-        import safetensors
+        from safetensors.numpy import load
 
-        if path.is_dir():
-            raise ModelFileError(f"{path} is a folder: pass a file that `save` wrote.")
+        _refuse_other_than_file(path)
         try:
-            with safetensors.safe_open(path, framework="np") as file:
-                header = json.loads((file.metadata() or {}).get("header", "{}"))
+            # Not a memory map: where the file is rewritten meanwhile, that would end the process.
+            with path.open("rb") as file:
+                header = _header(file)
                 _check_format(path, header, format, version)
-                return cls(header, {name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+                file.seek(0)
+                arrays = load(file.read())
+            return cls(header, arrays)
         except (FileNotFoundError, ModelFileError):
             raise
         # Whatever a hostile file makes the readers raise, the user hears that it is no model.
@@ -81,6 +90,22 @@ class Container:
             digest.update(f"{name} {array.dtype} {array.shape} ".encode())
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+
+def _refuse_other_than_file(path: Path) -> None:
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise ModelFileError(f"{path} is a folder: pass a file that `save` wrote.")
+    if not stat.S_ISREG(mode):  # it may have no end
+        raise ModelFileError(f"{path} is a device or a pipe: pass a file that `save` wrote.")
+
+
+def _header(file: BinaryIO) -> Any:
+    """What the file says beside its arrays; a large one of another program is read no further."""
+    length = int.from_bytes(file.read(8), "little")
+    if length > LONGEST_HEADER:
+        raise ValueError("its header is too long")
+    return json.loads((json.loads(file.read(length)).get("__metadata__") or {}).get("header", "{}"))
 
 
 def _check_format(path: Path, header: Any, format: str, version: int) -> None:  # noqa: A002

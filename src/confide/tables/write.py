@@ -45,15 +45,17 @@ def write_blocks(
         BrokenPipeError: Whoever read standard output has stopped; the caller's to handle.
     """
     ending = _checked_ending(target, ending)
-    if str(target) != STANDARD_OUTPUT and not _is_device(Path(target)):
+    if str(target) != STANDARD_OUTPUT:
         check_target(Path(target), force=force)
     blocks = iter(blocks)
-    first = next(blocks, None)
-    if first is None:
-        raise ValueError("There is no block to write: pass at least one, even if it has no rows.")
     rows = 0
     with ExitStack() as stack:
+        # Before the first block is worked for.
         sink = stack.enter_context(_sink(target))
+        if (first := next(blocks, None)) is None:
+            raise ValueError(
+                "There is no block to write: pass at least one, even if it has no rows."
+            )
         if ending.endswith(".gz"):
             sink = stack.enter_context(gzip.GzipFile("", "wb", fileobj=sink, mtime=0))
         writer = stack.enter_context(_writer(sink, first.schema, ending.removesuffix(".gz")))
@@ -76,20 +78,12 @@ def _checked_ending(target: str | Path, ending: str | None) -> str:
     )
 
 
-def _is_device(path: Path) -> bool:
-    """A pipe or /dev/null, which must not be replaced by a file."""
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
 @contextmanager
 def _sink(target: str | Path) -> Iterator[Any]:
     if str(target) == STANDARD_OUTPUT:
         with said_if_full("standard output"):
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
-    elif _is_device(Path(target)):
-        with said_if_full(target), Path(target).open("wb") as file:
-            yield file
     else:
         with atomic_file(Path(target)) as file:
             yield file
