@@ -13,9 +13,34 @@ from typing import Any, NoReturn
 
 import click
 
+from confide.terminal import plain, plain_json
+
 # Errors that have a message for people.
 PLAIN_ERRORS = (ModuleNotFoundError, OSError, TypeError, ValueError)
 _asked_to_stop = threading.Event()
+
+
+class Commands(click.Group):
+    """Commands whose errors, click's own among them, are plain text."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs a command; only the first line of an error may stand at the margin."""
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            error.message = "\n  ".join(map(plain, error.message.split("\n")))
+            raise
+
+
+def say(*lines: object, err: bool = False, fg: str | None = None) -> None:
+    """Prints lines of plain text: each argument is one line, whatever it holds."""
+    for line in lines:
+        click.secho(plain(line), err=err, fg=fg)
+
+
+def say_json(payload: Any) -> None:
+    """Prints a result for other programs."""
+    click.echo(plain_json(payload))
 
 
 @contextlib.contextmanager
@@ -49,7 +74,7 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
     except MemoryError:
         raise click.ClickException("There is not enough memory for this table.") from None
     except KeyboardInterrupt:
-        click.echo(f"Stopped. {kept}".rstrip(), err=True)
+        say(f"Stopped. {kept}".rstrip(), err=True)
         raise SystemExit(130) from None  # 128 + SIGINT, as shells have it
 
 
