@@ -175,6 +175,62 @@ def test_a_deep_ensemble_predicts_what_its_bootstrapped_form_predicts(bootstrapp
     np.testing.assert_array_equal(ours.optimisation_variance, theirs.optimisation_variance)
 
 
+# Rows far from all others
+
+
+@pytest.fixture
+def with_wild_rows(data):
+    """Ordinary rows, and among them some in whose direction the variance overflows."""
+    X = data[0].copy()
+    X[::7] *= 1e4
+    return X
+
+
+def test_rows_whose_variance_overflows_have_infinite_bounds_and_are_novel(model, with_wild_rows):
+    prediction = model.get_prediction(with_wild_rows)
+    bounds = [prediction.interval(kind, 0.9) for kind in ("confidence", "prediction")]
+    wild = np.isinf(bounds[1]).all(axis=1)
+    assert 1 <= wild.sum() <= 10
+    assert not np.isnan(bounds).any()
+    np.testing.assert_array_equal(np.isinf(bounds[0]).all(axis=1), wild)
+    assert prediction.is_novel[wild].all()
+    np.testing.assert_array_equal(prediction.mean, model.predict(with_wild_rows))
+    shares = np.array(list(prediction.shares.values()))
+    np.testing.assert_allclose(shares.sum(axis=0), 1)
+
+
+def test_rows_beside_wild_ones_are_answered_as_ever(model, with_wild_rows):
+    prediction = model.get_prediction(with_wild_rows)
+    tame = np.isfinite(prediction.prediction_interval(0.9)).all(axis=1)
+    np.testing.assert_allclose(
+        numbers(model, with_wild_rows)[tame], numbers(model, with_wild_rows[tame]), rtol=1e-9
+    )
+
+
+def test_an_unbounded_row_answers_every_question_of_a_law(model, with_wild_rows):
+    law = model.get_prediction(with_wild_rows).prediction_law
+    wild = np.isinf(law.interval(0.9)).all(axis=1)
+    one = law.take(np.flatnonzero(wild)[:1])
+    assert (one.quantile(0.1)[0], one.quantile(0.9)[0]) == (-np.inf, np.inf)
+    assert one.quantile(0.5)[0] == model.predict(with_wild_rows)[wild][0]
+    assert one.cdf(np.array(3.0))[0] == 0.5
+    assert one.log_density(np.array(3.0))[0] == -np.inf
+    assert (one.normal_mixture().scales >= 1e100).all()
+    assert np.isinf(one.sample(np.random.default_rng(0), 5)).all()
+    assert (one.origin, one.levels, one.has_t_part) == (law.origin, law.levels, law.has_t_part)
+
+
+@pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
+def test_calibrated_intervals_of_wild_rows_are_infinite_too(data, small, with_wild_rows):
+    model = DeepEnsembleRegressor(**small).fit(*data).calibrate(*data)
+    frame = model.get_prediction(with_wild_rows).summary_frame(0.8)
+    wild = np.isinf(frame["obs_ci_upper"])
+    assert wild.any()
+    assert not wild.all()
+    assert np.isinf(frame.loc[wild, "obs_ci_upper_uncalibrated"]).all()
+    assert not frame.isna().any(axis=None)
+
+
 # Weights
 
 

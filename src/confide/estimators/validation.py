@@ -97,9 +97,9 @@ def checked_training_data(
     return X_array, y_array, weight
 
 
-def refuse_overflow(*answers: Rows | None) -> None:
-    """Refuses rows so far from the training data that the numbers of a prediction overflow."""
-    finite = np.all([np.isfinite(numbers) for numbers in answers if numbers is not None], axis=0)
+def refuse_overflow(mean: Rows) -> None:
+    """Refuses rows so far from the training data that their predictions overflow."""
+    finite = np.isfinite(mean)
     if not finite.all():
         raise RowError(
             "The prediction for row {row} is not a finite number: the row is too far from the "
