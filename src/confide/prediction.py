@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from confide.diagnostics import Decay, Explanation, checked_decay, shares
 from confide.errors import NoSuchIntervalError, nearest
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
 from confide.moved import renamed_attribute
-from confide.uncertainty import Law, Origin, Row, TwinErrors
+from confide.uncertainty import VAST, Law, Origin, PartlyUnboundedLaw, Row, TwinErrors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +32,12 @@ ORIGINS: dict[Origin | None, str] = {
 }
 # Of rows like the training data, one in a hundred has a smaller p-value.
 NOVEL = 0.01
+VARIANCES = (
+    "aleatoric_variance",
+    "epistemic_variance",
+    "classical_variance",
+    "optimisation_variance",
+)
 # A normal law's interval at this level reaches one standard deviation to each side.
 ONE_DEVIATION = 0.6826894921370859
 
@@ -91,6 +97,39 @@ class Prediction:
     def _origin(self, kind: Kind) -> Origin | None:
         law = self.confidence_law if kind == "confidence" else self.law(kind)
         return None if law is None else law.origin
+
+    def unbounded(
+        self, is_unbounded: Bool[np.ndarray, " row"], overflown: "Prediction"
+    ) -> "Prediction":
+        """The same with infinite bounds and a novelty of zero at some rows.
+
+        Args:
+            is_unbounded: whether each row is one of those.
+            overflown: the means and variances of those rows, as far as they are finite.
+        """
+        laws = {"prediction_law": self.prediction_law, "confidence_law": self.confidence_law}
+        mean = np.where(is_unbounded, overflown.mean, self.mean)
+        variances = {name: (getattr(self, name), getattr(overflown, name)) for name in VARIANCES}
+        own, errors = self.uncalibrated, self.twin_errors
+        factors = ("factor", "factor_error", "prediction_factor")
+        if errors is not None:
+            vast = {n: np.where(is_unbounded, np.inf, getattr(errors, n)) for n in factors}
+            errors = replace(errors, **vast)
+        return replace(
+            self,
+            mean=mean,
+            novelty=None if self.novelty is None else np.where(is_unbounded, 0.0, self.novelty),
+            uncalibrated=None if own is None else own.unbounded(is_unbounded, overflown),
+            twin_errors=errors,
+            **{
+                name: None if law is None else PartlyUnboundedLaw(law, is_unbounded, mean)
+                for name, law in laws.items()
+            },
+            **{
+                name: None if usual is None else np.where(is_unbounded, _tamed(wild), usual)
+                for name, (usual, wild) in variances.items()
+            },
+        )
 
     @property
     def total_variance(self) -> Row:
@@ -290,6 +329,10 @@ class Prediction:
                     own = self.uncalibrated.interval(kind, confidence_level)
                     columns |= _ci_columns(kind, own, "_uncalibrated")
         return pd.DataFrame(columns)
+
+
+def _tamed(variance: Row) -> Row:
+    return np.where(np.isfinite(variance), np.minimum(variance, VAST), VAST)
 
 
 def _ci_columns(kind: Kind, bounds: Bounds, ending: str = "") -> dict[str, Row]:

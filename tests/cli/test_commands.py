@@ -9,7 +9,9 @@ import re
 import signal
 import subprocess
 import sys
+import unicodedata
 import warnings
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -20,6 +22,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
+from safetensors.numpy import save
 
 import confide
 import confide.workflow
@@ -485,6 +488,72 @@ def test_inspect_says_what_the_model_is(model):
     told = json.loads(done("inspect", model, "--json").stdout)
     assert told["calibrated_on"] == 30
     assert told["settings"]["max_epochs"] == 3
+
+
+# What strangers write
+
+
+HOSTILE = "a\x1b[2J\x9b31m\u202eb\nWarning: forged"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A model of a table whose columns have names that steer a terminal, and what `fit` said."""
+    folder = tmp_path_factory.mktemp("hostile")
+    x = np.random.default_rng(0).normal(size=60)
+    columns = {HOSTILE: x, f"constant {HOSTILE}": 1.0, f"target {HOSTILE}": x}
+    pd.DataFrame(columns).to_parquet(folder / "t.parquet", index=False)
+    arguments = (folder / "t.parquet", "-t", f"target {HOSTILE}", "-o", folder / "model.confide")
+    return folder, done("fit", *arguments, *QUICK)
+
+
+def steers(text):
+    return [c for c in text if c != "\n" and unicodedata.category(c) in {"Cc", "Cf"}]
+
+
+def forged(text):
+    return [line for line in text.split("\n") if line.startswith("Warning: forged")]
+
+
+def test_names_of_columns_do_not_steer_the_terminal(hostile, tmp_path):
+    folder, fitted = hostile
+    model, table = folder / "model.confide", folder / "t.parquet"
+    asked = [
+        fitted,
+        done("inspect", model),
+        done("inspect", model, "--json"),
+        done("predict", model, table, "-o", tmp_path / "p.csv"),
+        run("fit", table, "-t", "price", "-o", tmp_path / "m.confide"),
+        run("fit", table, "-t", HOSTILE, "--exclude", f"{HOSTILE}x", "-o", tmp_path / "m.confide"),
+    ]
+    for result in asked:
+        assert not steers(result.output), result.output
+        assert not forged(result.output), result.output
+    assert r"constant a\x1b[2J\x9b31m\u202eb\nWarning: forged" in fitted.stderr
+    assert json.loads(asked[2].stdout)["target"] == f"target {HOSTILE}"
+
+
+def test_what_a_model_file_says_of_its_version_does_not_steer_the_terminal(tmp_path):
+    header = {"format": "confide model", "format_version": 99, "confide_version": HOSTILE}
+    (tmp_path / "m.confide").write_bytes(save({"a": np.zeros(1)}, {"header": json.dumps(header)}))
+    said = run("inspect", tmp_path / "m.confide").stderr
+    assert "format version 99" in said
+    assert not steers(said)
+    assert not forged(said)
+
+
+def test_json_for_programs_has_no_numbers_that_json_lacks(model, tmp_path):
+    fitted = confide.load(model)
+    seen = fitted.training_table_
+    judged = {**seen.origin["judged"], "r2": float("nan")}
+    fitted.training_table_ = replace(seen, origin={**seen.origin, "judged": judged})
+    fitted.save(tmp_path / "m.confide")
+
+    def fail(name):
+        raise AssertionError(name)
+
+    told = json.loads(done("inspect", tmp_path / "m.confide", "--json").stdout, parse_constant=fail)
+    assert told["judged"]["r2"] is None
 
 
 # Shells

@@ -203,6 +203,17 @@ def test_weights_that_leave_a_single_row_are_refused(untrained, data):
         untrained().fit(*data, sample_weight=np.arange(64) == 5)
 
 
+def test_weights_that_all_but_one_vanish_beside_are_refused(untrained, data):
+    with refused("at least two rows", "1", "`sample_weight`", "1e-38 times the largest"):
+        untrained().fit(*data, sample_weight=np.where(np.arange(64) == 5, 1e200, 1.0))
+
+
+def test_a_row_that_outweighs_all_others_is_among_the_suspects(data, small):
+    weight = np.where(np.arange(64) == 5, 1e20, 1.0)
+    with refused("The loss must stay finite", "extreme values in X, y and sample weights"):
+        DeepEnsembleRegressor(**small).fit(*data, sample_weight=weight)
+
+
 def test_weights_that_leave_constant_targets_are_refused(untrained, data):
     first_half = np.arange(64) < 32
     with refused("y must vary, but all 32 targets equal 2"):

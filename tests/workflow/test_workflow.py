@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,7 @@ from confide import (
     OverfittingCheck,
 )
 from confide.coverage.result import Coverage, CoverageCheck
+from confide.document import render_page
 from confide.document.tables import with_error
 from confide.encoding import Encoder
 from confide.errors import (
@@ -42,6 +44,7 @@ from confide.workflow import (
     fit_table,
     kept_columns,
     one_ahead,
+    page_document,
     page_inputs,
     prediction_blocks,
     without_columns,
@@ -618,6 +621,27 @@ def test_a_row_that_cannot_be_predicted_has_its_number_in_the_table(fitted, rows
     far = rows.set_column(1, "x", pa.array(np.where(np.arange(120) == 70, 1e300, 0.0)))
     with pytest.raises(RowError, match="The prediction for row 71 is not a finite number"):
         list(prediction_blocks(fitted.model, [far.slice(0, 50), far.slice(50)]))
+
+
+def test_a_row_whose_variance_overflows_leaves_the_others_answered(fitted, rows):
+    far = rows.set_column(1, "x", pa.array(np.where(np.arange(120) == 70, 1e6, 0.0)))
+    model = copy.copy(fitted.model)  # one that is sure to be unsure there
+    model.method = SimpleNamespace(**vars(model.method))
+    predict = model.method.predict
+
+    def overflowing(fit, X):
+        prediction = predict(fit, X)
+        wild = X.max(axis=1) > 1e5
+        variance = np.where(wild, np.inf, prediction.aleatoric_variance)
+        return dataclasses.replace(prediction, aleatoric_variance=variance)
+
+    model.method.predict = overflowing
+    (answers,) = prediction_blocks(model, [far])
+    frame = answers.to_pandas()
+    assert np.flatnonzero(np.isinf(frame["obs_ci_upper"])).tolist() == [70]
+    assert frame["is_novel"][70]
+    page = render_page(page_document(page_inputs(model, far, file="far.csv")))
+    assert "far.csv" in page
 
 
 def test_a_table_without_rows_has_nothing_to_predict(fitted, rows):

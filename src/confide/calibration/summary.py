@@ -1,13 +1,14 @@
 """The summary of a calibration: its twins, what it changed, and how sure that is."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float64
 from scipy import stats
 
+from confide.persistence import checked_fields
 from confide.prediction import Prediction
 from confide.simulate import OLD_KINDS, Candidate
 from confide.uncertainty import Row
@@ -88,6 +89,9 @@ class Resemblance:
             f"any value differs by at most {100 * self.distance:.0f} in 100, which chance "
             f"{chance} (p-value about {self.p_value:.2g}, {side} {BEYOND_CHANCE:g})."
         )
+
+
+Twin = TypeVar("Twin", Candidate, Resemblance)
 
 
 @dataclass(frozen=True)
@@ -222,17 +226,12 @@ class CalibrationSummary:
 
     @classmethod
     def from_json(cls, payload: Any) -> "CalibrationSummary":
-        """From plain values."""
-        return cls(
-            candidates=tuple(Candidate(**_renamed(entry)) for entry in payload["candidates"]),
-            resemblances=tuple(Resemblance(**_renamed(entry)) for entry in payload["resemblances"]),
-            n_rows=int(payload["n_rows"]),
-            widening={
-                float(level): (float(low), float(middle), float(high))
-                for level, (low, middle, high) in payload["widening"].items()
-            },
-            factor_error=float(payload["factor_error"]),
-            biased=float(payload["biased"]),
+        """From plain values, checked."""
+        summary = cls(**checked_fields(cls, payload))
+        return replace(
+            summary,
+            candidates=tuple(map(_renamed, summary.candidates)),
+            resemblances=tuple(map(_renamed, summary.resemblances)),
         )
 
 
@@ -246,6 +245,6 @@ def _widening(prediction: Prediction, level: float) -> tuple[float, float, float
     return low, middle, high
 
 
-def _renamed(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _renamed(entry: Twin) -> Twin:
     """With the kind's name of today: older files have others."""
-    return {**entry, "kind": OLD_KINDS.get(entry["kind"], entry["kind"])}
+    return replace(entry, kind=OLD_KINDS.get(entry.kind, entry.kind))

@@ -14,7 +14,7 @@ from confide.checks import is_number, require_whole
 from confide.errors import NoSuchIntervalError, TwinError, nearest
 from confide.methods import fit_batches
 from confide.moved import renamed_attribute
-from confide.persistence import Arrays, part
+from confide.persistence import Arrays, checked_json, part
 from confide.prediction import Prediction
 from confide.progress import progress_bar
 from confide.randomness import generator_from, split_on_host
@@ -207,11 +207,15 @@ class ConfidenceCalibration:
         Returns:
             The calibration.
         """
+        if type(payload) is not dict:
+            raise ValueError("the calibration on twins is no object")
         if "account" in payload:  # the summary's old name
             payload = {"summary" if name == "account" else name: payload[name] for name in payload}
         if set(payload) != {"truths", "summary", "shift", "floor"} or not payload["truths"]:
             raise ValueError("the calibration on twins lacks parts")
-        shift, floor = float(payload["shift"]), float(payload["floor"])
+        shift, floor = (
+            float(checked_json(int | float, payload[name], name)) for name in ("shift", "floor")
+        )
         if not (0 <= shift <= 1 and 0 < floor < np.inf):
             raise ValueError(f"a shift of {shift} and a floor of {floor}")
         fits = [
@@ -220,7 +224,7 @@ class ConfidenceCalibration:
         ]
         truths = [
             FittedTwin.from_file(twin, part(arrays, f"truths.{i}"), n_features)
-            for i, twin in enumerate(payload["truths"])
+            for i, twin in enumerate(checked_json(tuple[Any, ...], payload["truths"], "truths"))
         ]
         scores = {name: checked_scores(arrays, name) for name in SCORES}
         summary = CalibrationSummary.from_json(payload["summary"])

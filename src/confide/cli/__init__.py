@@ -10,9 +10,11 @@ from confide.cli.fit import fit
 from confide.cli.inspect import inspect
 from confide.cli.predict import predict
 from confide.cli.report import report
+from confide.cli.session import Commands
 
 
 @click.group(
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:

@@ -1,6 +1,5 @@
 """`confide check`: would these intervals cover on data like mine?"""
 
-import json
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
@@ -10,7 +9,7 @@ import click
 
 from confide.cli import arguments
 from confide.cli.pictures import write_picture
-from confide.cli.session import messages, refusals, stop_if_asked
+from confide.cli.session import messages, refusals, say, say_json, stop_if_asked
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
@@ -69,20 +68,20 @@ def check(
             if output is not None and picture is not None:
                 write_picture(checked.report.plot(), picture, output)
         for note in checked.notes:
-            click.echo(note, err=True)
+            say(note, err=True)
         frame = checked.report.to_frame()
         if as_json:
             payload = {"coverage": arguments.json_rows(frame), "notes": checked.notes}
-            click.echo(json.dumps(payload, indent=2))
+            say_json(payload)
             return
-        click.echo(_shown(frame))
-        click.echo(checked.report.verdict)
-        click.echo(BEFORE_CALIBRATION)
+        say(*_shown(frame).split("\n"))
+        say(*checked.report.verdict.split("\n"))
+        say(BEFORE_CALIBRATION)
         if output is not None:
-            click.echo(output, err=True)
+            say(output, err=True)
         if checked.advises_calibration and file != "-":
             command = ["fit", file, "--target", target, "--calibrate-confidence"]
-            click.echo(f"Next: confide {shlex.join(command)}", err=True)
+            say(f"Next: confide {shlex.join(command)}", err=True)
 
 
 def _shown(frame: "pd.DataFrame") -> str:

@@ -1,7 +1,6 @@
 """`confide experiment`: the paper's tables and figures, made anew."""
 
 import contextlib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import click
 
 from confide.cli.arguments import count_option, json_option, json_rows, listed_names
-from confide.cli.session import messages, refusals
+from confide.cli.session import messages, refusals, say, say_json
 
 
 @click.group(
@@ -101,7 +100,7 @@ def run(
         for one, folder, cells, missing in prepared:
             with Display(one, cells, missing, Console(stderr=True)) as display:
                 runner.run(missing, folder, display)
-            click.echo(folder.path)
+            say(folder.path)
 
 
 @experiment.command(
@@ -131,7 +130,7 @@ def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
             tables = Document(chosen.title, findings.words, [section]).tables
     if as_json:
         payload = {table.name: json_rows(table.frame) for table in tables}
-        click.echo(json.dumps(payload, indent=2, allow_nan=False))
+        say_json(payload)
         return
     click.echo(f"{chosen.title}\n[{chosen.paper}]\n")
     for what in ("sets", "methods", "levels", "rows"):
@@ -146,9 +145,9 @@ def show(name: str, quick: bool, as_json: bool, runs: Path) -> None:
     with contextlib.suppress(OSError, ValueError):  # cells are not needed to read what is saved
         in_all = f" of {len(chosen.cells(options))}"
     click.echo(f"\n{len(finished)}{in_all} cells are finished in {folder.path}: {hours:.2f} h.\n")
-    click.echo(findings.words)
+    say(*findings.words.split("\n"))
     for table in tables:
-        click.echo(f"\n{to_markdown(table)}", nl=False)
+        say("", *to_markdown(table).removesuffix("\n").split("\n"))
 
 
 @experiment.command(
@@ -173,7 +172,7 @@ def report(output: Path, runs: Path) -> None:
 
     with _messages(kept=""), refusals(ValueError):
         page = write_document(document_of(runs_in(runs)), output)
-    click.echo(page)
+    say(page)
 
 
 def _options(chosen: Any, quick: bool, asked: dict[str, Any]) -> Any:

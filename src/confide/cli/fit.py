@@ -1,6 +1,5 @@
 """`confide fit`: from a table to a model."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from confide.cli import arguments
-from confide.cli.session import errors_of, messages, refusals, stop_if_asked
+from confide.cli.session import errors_of, messages, refusals, say, say_json, stop_if_asked
 from confide.errors import TargetError, TwinError
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def fit(
     --calibrate-confidence calibrates them.
     """
     if honest:
-        click.echo("--honest is now --calibrate-confidence; the old name will go.", err=True)
+        say("--honest is now --calibrate-confidence; the old name will go.", err=True)
         calibrate_confidence = True
     if simulations is not None and not calibrate_confidence:
         raise click.UsageError(
@@ -150,16 +149,16 @@ def fit(
             stop_if_asked()
             fitted.model.save(kept)
         for note in fitted.notes:
-            click.echo(note, err=True)
+            say(note, err=True)
         for warning in fitted.warnings:
-            click.secho(f"Warning: {warning}", err=True, fg="yellow")
-        click.echo(fitted.judgement, err=True)
+            say(f"Warning: {warning}", err=True, fg="yellow")
+        say(fitted.judgement, err=True)
         if as_json:
-            click.echo(json.dumps({"model": str(output), **fitted.to_json()}, indent=2))
+            say_json({"model": str(output), **fitted.to_json()})
         else:
-            click.echo(output)
+            say(output)
         if file != "-":
-            click.echo(f"Next: confide report {output} {file}", err=True)
+            say(f"Next: confide report {output} {file}", err=True)
 
 
 def _refuse_learner(

@@ -1,6 +1,5 @@
 """`confide inspect`: what a model file holds."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import click
 
 from confide.cli.arguments import json_option, model_options
-from confide.cli.session import errors_of, messages
+from confide.cli.session import errors_of, messages, say, say_json
 
 
 @click.command(
@@ -30,6 +29,6 @@ def inspect(model: Path, network: Callable[..., Any] | None, as_json: bool) -> N
 
         description = described(load(model, network=network))
         if as_json:
-            click.echo(json.dumps(description.to_json(), indent=2, ensure_ascii=False))
+            say_json(description.to_json())
         else:
-            click.echo(description)
+            say(*description.lines)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from confide.cli.arguments import output_option, prediction_options, refuse_output
-from confide.cli.session import errors_of, messages, refusals, starting
+from confide.cli.session import errors_of, messages, refusals, say, starting
 from confide.errors import KeptColumnError
 
 
@@ -81,9 +81,7 @@ def predict(
             ending = ".jsonl" if as_json else ".csv"
             write_blocks(counted(one_ahead(answers)), output or "-", ending=ending, force=force)
         for note in notes:
-            click.echo(note, err=True)
-        click.echo(
-            f"Confidence and prediction intervals are at the level {level:g} (--level).", err=True
-        )
+            say(note, err=True)
+        say(f"Confidence and prediction intervals are at the level {level:g} (--level).", err=True)
         if output is not None:
-            click.echo(output)
+            say(output)

@@ -1,6 +1,5 @@
 """`confide report`: from a model and a table to a page."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import click
 
 from confide.cli import arguments
-from confide.cli.session import errors_of, messages, starting, stop_if_asked
+from confide.cli.session import errors_of, messages, say, say_json, starting, stop_if_asked
 
 
 @click.command(
@@ -56,6 +55,6 @@ def report(
             page.write(content)
         if as_json:
             tables = {table.name: arguments.json_rows(table.frame) for table in document.tables}
-            click.echo(json.dumps({"page": str(output), **tables}, indent=2, allow_nan=False))
+            say_json({"page": str(output), **tables})
         else:
-            click.echo(output)
+            say(output)

@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 
 import click
 
+from confide.terminal import plain, plain_json
+
 # Errors that have a message for people.
 PLAIN_ERRORS = (ModuleNotFoundError, OSError, TypeError, ValueError)
 # Windows has no SIGHUP, of a terminal that is closed.
@@ -27,6 +29,29 @@ class Stop(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__()
         self.exit_code = 128 + number  # as shells have it
+
+
+class Commands(click.Group):
+    """Commands whose errors, click's own among them, are plain text."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs a command; only the first line of an error may stand at the margin."""
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            error.message = "\n  ".join(map(plain, error.message.split("\n")))
+            raise
+
+
+def say(*lines: object, err: bool = False, fg: str | None = None) -> None:
+    """Prints lines of plain text: each argument is one line, whatever it holds."""
+    for line in lines:
+        click.secho(plain(line), err=err, fg=fg)
+
+
+def say_json(payload: Any) -> None:
+    """Prints a result for other programs."""
+    click.echo(plain_json(payload))
 
 
 @contextlib.contextmanager
@@ -61,7 +86,7 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
         raise click.ClickException("There is not enough memory for this table.") from None
     except KeyboardInterrupt as stop:
         with contextlib.suppress(OSError):  # the terminal may be gone
-            click.echo(f"Stopped. {kept}".rstrip(), err=True)
+            say(f"Stopped. {kept}".rstrip(), err=True)
         raise SystemExit(getattr(stop, "exit_code", 130)) from None
 
 

@@ -3,8 +3,8 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import Field, asdict, dataclass, fields
-from typing import Any, ClassVar, TypeAlias, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float64
 
 from confide.encoding.reading import Rows, Source, known_zone
 from confide.encoding.texts import are_plain_numbers, hint
+from confide.persistence import checked_fields
 
 # An indicator of few rows is a huge number once standardised, one over the root of their share, and
 # so are its other rows if they are few. One with fewer than either is not made: the networks see at
@@ -357,24 +358,11 @@ def column_from_json(payload: Any) -> Column:
     kind = payload.get("kind") if isinstance(payload, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError("a column is of no known kind")
-    facts = {fact.name: _checked(fact, payload.get(fact.name)) for fact in fields(KINDS[kind])}
-    if set(payload) != {"kind", *facts}:
-        raise ValueError("a column has facts that its kind has not")
-    column = KINDS[kind](**facts)
+    facts = {name: value for name, value in payload.items() if name != "kind"}
+    column = KINDS[kind](**checked_fields(KINDS[kind], facts))
     if column.problem is not None:
         raise ValueError(column.problem)
     return column
-
-
-def _checked(fact: "Field[Any]", value: Any) -> Any:
-    """A fact from a file, if it is of the type that its field has."""
-    if fact.type == tuple[str, ...]:
-        if type(value) is not list or not all(isinstance(text, str) for text in value):
-            raise ValueError(f"a column's {fact.name} are no texts")
-        return tuple(value)
-    if type(value) not in (get_args(fact.type) or (fact.type,)):
-        raise ValueError(f"a column's {fact.name} is of the wrong type")
-    return value
 
 
 def _fitted_category(source: Source) -> Column:

@@ -38,7 +38,7 @@ from confide.methods import (
     refuse_auto_epochs_without_law,
     search_epochs,
 )
-from confide.prediction import Kind, Prediction
+from confide.prediction import VARIANCES, Kind, Prediction
 from confide.progress import Progress, progress_bar, rescaled
 from confide.randomness import key_from, split_on_host
 from confide.standardise import Standardiser
@@ -366,11 +366,28 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         """A prediction, without the slow parts that the caller does not show."""
         check_is_fitted(self, "fitted_")
         X = checked_X(self, X)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is seen to below
             prediction = self.method.predict(self.fitted_, X)
-        refuse_overflow(
-            prediction.mean, prediction.aleatoric_variance, prediction.epistemic_variance
+            numbers = [prediction.scale, *_known_variances(prediction)]
+        refuse_overflow(prediction.mean)
+        wild = ~np.isfinite(numbers).all(axis=0)
+        if not wild.any():
+            return self._completed(prediction, X, with_novelty, calibrated)
+        # The other rows are answered: the mean row takes the place of those, for the time being.
+        tame = np.where(wild[:, None], self.fitted_.standardiser.x_mean, X)
+        answered = self._completed(
+            self.method.predict(self.fitted_, tame), tame, with_novelty, calibrated
         )
+        return answered.unbounded(wild, prediction)
+
+    def _completed(
+        self,
+        prediction: Prediction,
+        X: Float[np.ndarray, "row feature"],
+        with_novelty: bool,
+        calibrated: bool,
+    ) -> Prediction:
+        """With novelty and calibrated intervals, as far as they are asked for and there."""
         if with_novelty and self.novelty_ is not None:
             p_values = self.novelty_.p_values(X, self.fitted_.standardiser)
             prediction = replace(prediction, novelty=p_values)
@@ -466,3 +483,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         settings = {name: value for name, value in given.items() if name in known}
         ours = {*known, "random_state", "verbose"}
         return settings, {name: value for name, value in given.items() if name not in ours}
+
+
+def _known_variances(prediction: Prediction) -> list[Row]:
+    variances = (getattr(prediction, name) for name in VARIANCES)
+    return [variance for variance in variances if variance is not None]

@@ -110,9 +110,12 @@ def load(
         known = ESTIMATORS | {estimator.__name__: estimator for estimator in estimators}
         estimator = _restored(file, own, known)
         if not file.is_as_written():
-            raise ValueError("it is not what was saved")
+            raise ValueError("it is not what was saved")  # noqa: TRY301
         own.check(file.header, estimator)
-    except DAMAGE as error:
+    except (ImportError, ModelFileError):  # an extra that is not installed is no damage
+        raise
+    # Whatever such parts make the readers raise, the user hears that they do not fit together.
+    except Exception as error:
         if file.is_as_written():
             own.refuse(error)
         raise ModelFileError(

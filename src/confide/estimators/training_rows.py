@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Float64, UInt64
 
 from confide.fingerprints import fingerprints, identities
-from confide.persistence import Arrays
+from confide.persistence import Arrays, checked_fields, checked_json
 
 Fingerprints = UInt64[np.ndarray, " row"]
 COUNTS = ("n_trained", "n_set_aside")
@@ -52,12 +52,12 @@ class TrainingRows:
     @classmethod
     def from_file(cls, payload: Any, arrays: Arrays) -> Self:
         """The value from a file, checked."""
-        origin = dict(payload)
-        n_trained, n_set_aside = counts = [origin.pop(name) for name in COUNTS]
-        copies = origin.pop("copies")
-        if not all(type(count) is int for count in counts) or type(copies) is not bool:
-            raise ValueError("the numbers of its training rows are of the wrong type")
+        origin = dict(checked_json(Mapping[str, Any], payload, "the training table"))
+        own = {name: origin.pop(name) for name in (*COUNTS, "copies")}
+        own = checked_fields(cls, own, besides=("trained_on", "set_aside", "origin"))
+        if min(own[name] for name in COUNTS) < 0:
+            raise ValueError("there cannot be fewer than no rows")
         trained_on, set_aside = rows = [arrays[name] for name in ("trained_on", "set_aside")]
         if any(row.dtype != np.uint64 or row.ndim != 1 for row in rows):
             raise ValueError("fingerprints of rows must be a list of 64-bit numbers")
-        return cls(trained_on, set_aside, n_trained, n_set_aside, copies, origin)
+        return cls(trained_on, set_aside, **own, origin=origin)

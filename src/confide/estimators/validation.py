@@ -97,9 +97,9 @@ def checked_training_data(
     return X_array, y_array, weight
 
 
-def refuse_overflow(*answers: Rows | None) -> None:
-    """Refuses rows so far from the training data that the numbers of a prediction overflow."""
-    finite = np.all([np.isfinite(numbers) for numbers in answers if numbers is not None], axis=0)
+def refuse_overflow(mean: Rows) -> None:
+    """Refuses rows so far from the training data that their predictions overflow."""
+    finite = np.isfinite(mean)
     if not finite.all():
         raise RowError(
             "The prediction for row {row} is not a finite number: the row is too far from the "
@@ -180,8 +180,8 @@ def check_targets(y: Rows) -> None:
     """Refuses targets that are all alike, or that floats cannot hold."""
     if len(y) < 2:
         raise ValueError(
-            f"An ensemble needs at least two rows, got {len(y)} with a positive `sample_weight`. "
-            "Give weight to more rows."
+            f"An ensemble needs at least two rows, got {len(y)} with a positive `sample_weight` "
+            "(of at least 1e-38 times the largest). Give weight to more rows."
         )
     if np.ptp(y) == 0:
         raise ValueError(
@@ -198,7 +198,11 @@ def check_targets(y: Rows) -> None:
 
 
 def _checked_weight(sample_weight: Any, n_rows: int) -> Rows:
-    """Weights that are finite, not negative and not all zero; one number stands for equal ones."""
+    """Shares of the largest weight; one number stands for equal ones.
+
+    Raises:
+        ValueError: the weights are not finite, negative or all zero.
+    """
     given = np.asarray(sample_weight)
     if (word := _first_word(given)) is not None:
         raise ValueError(f"`sample_weight` must be numbers, got {word!r}. Pass one for each row.")
@@ -226,7 +230,18 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> Rows:
             "`sample_weight` must not be zero for every row: nothing would be left to learn from. "
             "Pass None to weigh all rows alike."
         )
-    return weight
+    return _relative(weight)
+
+
+def _relative(weight: Rows) -> Rows:
+    """Weights as shares of the largest, to the digits of float32 that the networks see.
+
+    Only their ratios are left: weights of any size train the same model to the last bit, because
+    the rounding of a common factor disappears with the digits beyond float32. A share that float32
+    cannot hold is zero.
+    """
+    share = (weight / weight.max()).astype(np.float32)
+    return np.where(share < np.finfo(np.float32).tiny, 0, share).astype(np.float64)
 
 
 def _checked_array(estimator: BaseEstimator, X: Any, *y: Any, reset: bool, **more: Any) -> Any:

@@ -7,7 +7,8 @@ class TrainingDivergedError(ValueError):
     def __init__(self, member: int, epoch: int, step: int) -> None:
         super().__init__(
             f"The loss must stay finite, but that of member {member} was not at step {step} "
-            f"(epoch {epoch}). Lower `learning_rate`, or look for extreme values in X and y."
+            f"(epoch {epoch}). Lower `learning_rate`, or look for extreme values in X, y "
+            "and sample weights."
         )
         self.member, self.epoch, self.step = member, epoch, step
 

@@ -1,5 +1,6 @@
 """A twin that can be kept in a file: a function and a variance fitted to data, and its noise."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -7,7 +8,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from confide.named import Named
-from confide.persistence import Arrays, checked_array, part
+from confide.persistence import Arrays, checked_array, checked_json, part
 from confide.simulate.noise import GAUSSIAN, NoiseLaw, Residuals
 from confide.simulate.smooth import Kernels
 from confide.simulate.truth import Truth
@@ -73,10 +74,11 @@ class FittedTwin(Truth):
             if np.any(values[1:] < values[:-1]):
                 raise ValueError("residuals of a twin must be in order")
             noise = Residuals(values)
+        names = checked_json(Mapping[str, str], payload, "a twin")
         return cls(
-            OLD_KINDS.get(payload["kind"], str(payload["kind"])),
+            OLD_KINDS.get(names["kind"], names["kind"]),
             Standardiser.from_arrays(part(arrays, "units"), n_features),
-            FUNCTIONS[str(payload["function"])].from_arrays(part(arrays, "mean"), n_features),
+            FUNCTIONS[names["function"]].from_arrays(part(arrays, "mean"), n_features),
             Trees.from_arrays(part(arrays, "variance"), n_features),
             noise=noise,
         )

@@ -35,5 +35,7 @@ from confide.uncertainty.pivots import Simulated as Simulated
 from confide.uncertainty.pivots import TwinErrors as TwinErrors
 from confide.uncertainty.pivots import pooled_scores as pooled_scores
 from confide.uncertainty.t_plus_normal import TPlusNormalLaw as TPlusNormalLaw
+from confide.uncertainty.unbounded import VAST as VAST
+from confide.uncertainty.unbounded import PartlyUnboundedLaw as PartlyUnboundedLaw
 
 __getattr__ = renamed(__name__, {"SimulatedErrors": "TwinErrors"})

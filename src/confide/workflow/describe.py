@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from confide.calibration import MANY_BIASED
 from confide.estimators import IntervalRegressor, in_words
+from confide.terminal import plain
 from confide.workflow.training_table import TrainingTable
 
 if TYPE_CHECKING:
@@ -76,19 +77,25 @@ class Description:
         return f"calibrated on {n} simulated data sets ({kinds})"
 
     def __str__(self) -> str:
-        """In lines for people."""
+        return "\n".join(self.lines)
+
+    @property
+    def lines(self) -> list[str]:
+        """In lines for people, whatever a stranger's file holds."""
         width = max(map(len, self.facts)) + 2
         lines = [f"{name + ':':{width}}{fact}" for name, fact in self.facts.items()]
         lines += ["", f"{len(self.columns)} columns:"]
-        wide = max((len(column["name"]) for column in self.columns), default=0)
-        lines += [f"  {c['name']:{wide}}  {c['kind']}" for c in self.columns]
+        names = [plain(column["name"]) for column in self.columns]
+        wide = max(map(len, names), default=0)
+        kinds = (column["kind"] for column in self.columns)
+        lines += [f"  {name:{wide}}  {kind}" for name, kind in zip(names, kinds, strict=True)]
         if self.judged:
             lines += ["", "On the rows set aside:"]
             lines += [f"  {name}: {value:.4g}" for name, value in self.judged.items()]
         for title, sentences in (("Notes", self.notes), ("Warnings", self.warnings)):
             if sentences:
                 lines += ["", f"{title} from the fit:", *(f"  {line}" for line in sentences)]
-        return "\n".join(lines)
+        return [plain(line) for line in lines]
 
 
 def described(model: IntervalRegressor) -> Description:

@@ -1,7 +1,7 @@
 """The table that a model is made from: its rows, set aside and known again, and its origin."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from confide.encoding import EncodedTable
 from confide.errors import ModelFileError
 from confide.estimators import IntervalRegressor, TrainingRows
 from confide.fingerprints import are_copies, fingerprints, groups, identities
+from confide.persistence import checked_fields
 from confide.workflow.page.inputs import CALIBRATED, NEW, TRAINED
 
 if TYPE_CHECKING:
@@ -52,18 +53,12 @@ class TrainingTable:
         if (rows := model.training_table_) is None:
             return cls()
         try:
-            target, file, notes, warnings, judged = (rows.origin[f.name] for f in fields(cls))
-            words = [target, file, *notes, *warnings, *judged]
-            numbers = list(judged.values())
-            is_right = {type(word) for word in words} == {str} and {*map(type, numbers)} <= {float}
-        except (LookupError, TypeError, AttributeError):
-            is_right = False
-        if not is_right:
+            return cls(**checked_fields(cls, dict(rows.origin)))
+        except ValueError as error:
             raise ModelFileError(
-                "What the model says of its training table is of the wrong type: its file is "
-                "damaged or was tampered with. Save the model again."
-            )
-        return cls(target, file, tuple(notes), tuple(warnings), judged)
+                f"What the model says of its training table is of the wrong type ({error}): its "
+                "file is damaged or was tampered with. Save the model again."
+            ) from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,78 @@
+"""Rows of which nothing is known: their bounds are infinite, those of the others as they were."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool
+
+from confide.uncertainty.law import Bounds, Draws, Law, NormalMixture, Numbers, Origin, Row, Values
+
+# The variance of a row of which nothing is known: finite, so that shares and sums stay numbers.
+VAST = 1e200
+
+
+@dataclass(frozen=True)
+class PartlyUnboundedLaw(Law):
+    """A law with infinite bounds at some rows.
+
+    Attributes:
+        law: of the other rows.
+        is_unbounded: whether each row is one of those.
+        location: of each row; that of the others is not used.
+    """
+
+    law: Law
+    is_unbounded: Bool[np.ndarray, " row"]
+    location: Row
+
+    @property
+    def origin(self) -> Origin:
+        """Where the other rows' law comes from."""
+        return self.law.origin
+
+    @property
+    def levels(self) -> tuple[float, ...] | None:
+        """The levels that the other rows have intervals for."""
+        return self.law.levels
+
+    @property
+    def has_t_part(self) -> bool:
+        """Whether the other rows' law has one."""
+        return self.law.has_t_part
+
+    def interval(self, confidence_level: float) -> Bounds:
+        """Lower and upper bound."""
+        infinite = np.array([-np.inf, np.inf])
+        return np.where(self.is_unbounded[:, None], infinite, self.law.interval(confidence_level))
+
+    def quantile(self, probability: float) -> Row:
+        """The value below which the unknown lies with that probability."""
+        sign = np.sign(probability - 0.5)
+        beyond = self.location if sign == 0 else np.full_like(self.location, sign * np.inf)
+        return np.where(self.is_unbounded, beyond, self.law.quantile(probability))
+
+    def cdf(self, value: Values) -> Row:
+        """One half for every value: each side of it is as wide."""
+        return np.where(self.is_unbounded, 0.5, self.law.cdf(value))
+
+    def log_density(self, value: Values) -> Row:
+        """The density is zero everywhere."""
+        return np.where(self.is_unbounded, -np.inf, self.law.log_density(value))
+
+    def normal_mixture(self) -> NormalMixture:
+        """That of the other rows, with vast scales."""
+        means, scales, weights = self.law.normal_mixture()
+        rows = self.is_unbounded[:, None]
+        means = np.where(rows, self.location[:, None], means)
+        return NormalMixture(means, np.where(rows, np.sqrt(VAST), scales), weights)
+
+    def sample(self, generator: np.random.Generator, n_samples: int) -> Draws:
+        """Independent draws: infinitely far to either side."""
+        drawn = self.law.sample(generator, n_samples)
+        sides = generator.choice([-np.inf, np.inf], drawn.shape)
+        return np.where(self.is_unbounded, sides, drawn)
+
+    def take(self, rows: Numbers) -> "PartlyUnboundedLaw":
+        """The law of the rows with these numbers, in this order."""
+        some = self.is_unbounded[rows], self.location[rows]
+        return replace(self, law=self.law.take(rows), is_unbounded=some[0], location=some[1])
