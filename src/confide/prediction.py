@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float64
@@ -113,22 +113,23 @@ class Prediction:
         own, errors = self.uncalibrated, self.twin_errors
         factors = ("factor", "factor_error", "prediction_factor")
         if errors is not None:
-            vast = {n: np.where(is_unbounded, np.inf, getattr(errors, n)) for n in factors}
+            vast: dict[str, Any] = {
+                n: np.where(is_unbounded, np.inf, getattr(errors, n)) for n in factors
+            }
             errors = replace(errors, **vast)
+        changed: dict[str, Any] = {
+            name: None if usual is None else np.where(is_unbounded, _tamed(wild), usual)
+            for name, (usual, wild) in variances.items()
+        }
+        for name, law in laws.items():
+            changed[name] = None if law is None else PartlyUnboundedLaw(law, is_unbounded, mean)
         return replace(
             self,
             mean=mean,
             novelty=None if self.novelty is None else np.where(is_unbounded, 0.0, self.novelty),
             uncalibrated=None if own is None else own.unbounded(is_unbounded, overflown),
             twin_errors=errors,
-            **{
-                name: None if law is None else PartlyUnboundedLaw(law, is_unbounded, mean)
-                for name, law in laws.items()
-            },
-            **{
-                name: None if usual is None else np.where(is_unbounded, _tamed(wild), usual)
-                for name, (usual, wild) in variances.items()
-            },
+            **changed,
         )
 
     @property

@@ -39,7 +39,9 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
-            error.message = "\n  ".join(map(plain, error.message.split("\n")))
+            error.message = "\n  ".join(  # type: ignore[misc]
+                map(plain, error.message.split("\n"))
+            )
             raise
 
 

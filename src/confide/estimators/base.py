@@ -370,7 +370,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             prediction = self.method.predict(self.fitted_, X)
             numbers = [prediction.scale, *_known_variances(prediction)]
         refuse_overflow(prediction.mean)
-        wild = ~np.isfinite(numbers).all(axis=0)
+        wild = ~np.isfinite(np.stack(numbers)).all(axis=0)
         if not wild.any():
             return self._completed(prediction, X, with_novelty, calibrated)
         # The other rows are answered: the mean row takes the place of those, for the time being.
