@@ -831,7 +831,7 @@ def test_a_constant_with_holes_is_of_use_for_its_holes(library, small, targets):
             "size": targets,
         }
     )
-    used, of_no_use = " (but whether it is missing is used)", "of no use to the networks: "
+    used, of_no_use = " (but whether it is missing is used)", "of no use to the model: "
     words = f"{of_no_use}yes{used}, day: days{used}, full. Predictions"
     with pytest.warns(UserWarning, match=re.escape(words)):
         model = DeepEnsembleRegressor(**small).fit(table, targets)

@@ -179,7 +179,7 @@ def test_a_row_without_noise_leaves_the_others_alone(noiseless):
 def test_network_is_that_of_the_published_runs(network):
     settings = network.network.settings
     assert (settings.n_members, settings.max_epochs) == (1, 40)
-    assert settings.hidden_layer_sizes == (40, 30, 20)
+    assert network.network.learner.network.hidden_layer_sizes == (40, 30, 20)
 
 
 def test_network_truth_has_the_mean_and_noise_of_its_network(data, network):
