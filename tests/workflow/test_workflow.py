@@ -382,7 +382,7 @@ def test_held_out_rows_decide_whether_it_overfits(rows, small, monkeypatch):
     monkeypatch.setattr("confide.workflow.fit.overfitting_check", check)
     found = fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**small))
     assert given == [(94, 94, 24, 24)]
-    assert found.warnings[0].startswith("The networks fit their training rows much better than")
+    assert found.warnings[0].startswith("The members fit their training rows much better than")
     assert TrainingTable.of(found.model).warnings == found.warnings
 
 

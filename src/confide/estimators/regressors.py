@@ -226,7 +226,7 @@ def register(estimator: type[Estimator]) -> type[Estimator]:
     Example:
         >>> from confide.estimators import DeepEnsembleRegressor, register
         >>> @register
-        ... class CautiousRegressor(DeepEnsembleRegressor):
+        ... class BraveRegressor(DeepEnsembleRegressor):
         ...     "A deep ensemble of another name."
     """
     if not (isinstance(estimator, type) and issubclass(estimator, IntervalRegressor)):
