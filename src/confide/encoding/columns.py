@@ -359,7 +359,10 @@ def column_from_json(payload: Any) -> Column:
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError("a column is of no known kind")
     facts = {name: value for name, value in payload.items() if name != "kind"}
-    column = KINDS[kind](**checked_fields(KINDS[kind], facts))
+    try:
+        column = KINDS[kind](**checked_fields(KINDS[kind], facts))
+    except ValueError as error:
+        raise ValueError(f"a column of the encoder is damaged: {error}") from error
     if column.problem is not None:
         raise ValueError(column.problem)
     return column
