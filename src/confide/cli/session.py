@@ -31,8 +31,47 @@ class Stop(KeyboardInterrupt):
         self.exit_code = 128 + number  # as shells have it
 
 
+class Unheard:
+    """Standard error that may be full, or whose reader may leave: what it says is lost then.
+
+    The work is not: `confide fit 2>&1 | head -1` keeps the model.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Says something, to anyone who listens."""
+        with _silenced_if_deaf(self._stream):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """The same for what is still to be said."""
+        with _silenced_if_deaf(self._stream):
+            self._stream.flush()
+
+
 class Commands(click.Group):
     """Commands whose errors, click's own among them, are plain text."""
+
+    def main(self, *args: Any, **how: Any) -> Any:
+        """Runs a command line, whatever its standard streams are."""
+        _open_closed_streams()
+        before = sys.stderr
+        if before is not None:
+            sys.stderr = Unheard(before)  # type: ignore[assignment]
+        try:
+            return super().main(*args, **how)
+        except OSError as error:  # of a page of help, on a full disk
+            _silence(sys.stdout)
+            say(f"Error: {_in_words(error)}.", err=True)
+            raise SystemExit(1) from None
+        finally:
+            sys.stderr = before
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a command; only the first line of an error may stand at the margin."""
@@ -77,8 +116,7 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
     except click.ClickException:
         raise
     except BrokenPipeError:
-        # The reader (`head`) has seen enough. What Python would still flush goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(sys.stdout)  # the reader (`head`) has seen enough
         raise SystemExit(1) from None
     except (*PLAIN_ERRORS, *more) as error:  # type: ignore[misc]
         sentence = _in_words(error)
@@ -90,6 +128,29 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
         with contextlib.suppress(OSError):  # the terminal may be gone
             say(f"Stopped. {kept}".rstrip(), err=True)
         raise SystemExit(getattr(stop, "exit_code", 130)) from None
+
+
+def _open_closed_streams() -> None:
+    """Else a file that is opened gets a closed stream's number, and what libraries say there."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free, which is this
+
+
+@contextlib.contextmanager
+def _silenced_if_deaf(stream: Any) -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        _silence(stream)
+
+
+def _silence(stream: Any) -> None:
+    """What Python would still flush goes nowhere."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def errors_of(own: Callable[..., Any] | None) -> tuple[type[Exception], ...]:

@@ -81,6 +81,8 @@ def _checked_ending(target: str | Path, ending: str | None) -> str:
 @contextmanager
 def _sink(target: str | Path) -> Iterator[Any]:
     if str(target) == STANDARD_OUTPUT:
+        if sys.stdout is None:
+            raise TableFileError("Standard output is closed. Name a file to write to.")
         with said_if_full("standard output"):
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
