@@ -20,6 +20,11 @@ from confide.terminal import plain, plain_json
 PLAIN_ERRORS = (ModuleNotFoundError, OSError, TypeError, ValueError)
 # Windows has no SIGHUP, of a terminal that is closed.
 STOPS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else [])]
+# For errors whose own advice names arguments of Python that no command has.
+LOOK_AT_TABLE = (
+    "Look for extreme values in the table and correct them, or leave columns out with --exclude; a "
+    "network of your own may be to blame too."
+)
 _asked_to_stop: list[int] = []
 
 
@@ -122,8 +127,9 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
         sentence = _in_words(error)
         stop = "" if sentence.endswith((".", "?", "!")) else "."
         raise click.ClickException(f"{sentence}{stop} {kept}".rstrip()) from None
-    except MemoryError:
-        raise click.ClickException("There is not enough memory for this table.") from None
+    except MemoryError as error:
+        said = f"There is not enough memory for this table. {error}".rstrip()
+        raise click.ClickException(said) from None
     except KeyboardInterrupt as stop:
         with contextlib.suppress(OSError):  # the terminal may be gone
             say(f"Stopped. {kept}".rstrip(), err=True)
@@ -232,6 +238,8 @@ def _end(number: int, _: Any) -> NoReturn:
 
 
 def _in_words(error: Exception) -> str:
+    if (problem := getattr(error, "problem", None)) is not None:
+        return f"{problem} {LOOK_AT_TABLE}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     # An error of Python's own says little without its name.

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from confide.encoding import EncodedTable
-from confide.errors import KeptColumnError, RowError, TableMismatchError, listed, nearest
+from confide.errors import KeptColumnError, TableMismatchError, listed, nearest
 from confide.estimators import IntervalRegressor
 from confide.tables import CSV, TableFile
-from confide.workflow.notes import Notes
+from confide.workflow.notes import Notes, counted_in_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,13 +118,10 @@ def prediction_blocks(
     for block in blocks:
         if start == block.num_rows == 0:
             raise TableMismatchError("The table has a header and no rows: nothing to predict.")
-        try:
-            with notes.of_warnings():
-                features = encoded(model, block)
-                prediction = model.get_prediction(features)
-                frame = prediction.summary_frame(confidence_level)
-        except RowError as error:  # numbered from 1 in the whole table
-            raise RowError(error.message, start + error.row + 1) from error
+        with counted_in_file(range(start, start + block.num_rows)), notes.of_warnings():
+            features = encoded(model, block)
+            prediction = model.get_prediction(features)
+            frame = prediction.summary_frame(confidence_level)
         if prediction.novelty is not None:
             frame["is_novel"] = prediction.is_novel
         frame["unseen_values"] = features.encoder.count_new_categories(features.table)
