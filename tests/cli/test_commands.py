@@ -214,6 +214,37 @@ def test_a_table_too_short_for_a_twin_is_refused_with_the_way_out(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.fixture(scope="module")
+def formulas(plain_table, tmp_path_factory):
+    """A table with text that a spreadsheet would run, to be predicted by a model."""
+    path = tmp_path_factory.mktemp("formulas") / "rows.parquet"
+    names = ['=HYPERLINK("x")', "+31 6 1234", "@sum", "-5", "plain", "a=b", None, "\t=1"]
+    frame = pd.DataFrame({"a": 0.5, "=name": names, "kind": pd.Categorical(["=1"] * 8)})
+    frame.to_parquet(path, index=False)
+    return plain_table[1], path
+
+
+def test_kept_formulas_are_escaped_where_that_is_asked_for(formulas, tmp_path):
+    model, path = formulas
+    escape = ("--keep", "=name,kind", "--escape-formulas")
+    asked = done("predict", model, path, *escape, "-o", tmp_path / "new.csv")
+    kept = pd.read_csv(tmp_path / "new.csv", dtype=str, keep_default_na=False)
+    expected = ['\'=HYPERLINK("x")', "'+31 6 1234", "'@sum", "-5", "plain", "a=b", "", "'\t=1"]
+    assert kept["'=name"].tolist() == expected
+    assert kept["kind"].tolist() == ["'=1"] * 8
+    assert "--escape-formulas" not in asked.stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "parquet", "jsonl"])
+def test_kept_formulas_are_told_where_a_spreadsheet_would_run_them(formulas, tmp_path, ending):
+    model, path = formulas
+    output = tmp_path / f"new.{ending}"
+    asked = done("predict", model, path, "--keep", "=name", "-o", output)
+    assert ("--escape-formulas" in asked.stderr) == (ending in {"csv", "tsv.gz"})
+    if ending == "parquet":
+        assert pd.read_parquet(output)["=name"][0] == '=HYPERLINK("x")'
+
+
 def test_nothing_is_overwritten_without_force(homes, model):
     before = model.read_bytes()
     refused(

@@ -17,5 +17,6 @@ from confide.workflow.predict import kept_columns as kept_columns
 from confide.workflow.predict import one_ahead as one_ahead
 from confide.workflow.predict import prediction_blocks as prediction_blocks
 from confide.workflow.predict import refuse_missing_columns as refuse_missing_columns
+from confide.workflow.predict import without_formulas as without_formulas
 from confide.workflow.report import page_inputs as page_inputs
 from confide.workflow.training_table import TrainingTable as TrainingTable

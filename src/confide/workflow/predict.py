@@ -8,6 +8,7 @@ from confide.encoding import EncodedTable
 from confide.errors import KeptColumnError, TableMismatchError, listed, nearest
 from confide.estimators import IntervalRegressor
 from confide.tables import CSV, TableFile
+from confide.terminal import for_spreadsheet
 from confide.workflow.notes import Notes, counted_in_file
 
 if TYPE_CHECKING:
@@ -147,6 +148,36 @@ def kept_columns(asked: str, there: Sequence[str]) -> list[str]:
         if name not in there:
             raise KeptColumnError.of_missing(name, there, "keep")
     return kept
+
+
+def without_formulas(block: "pa.Table", notes: Notes, *, escape: bool) -> "pa.Table":
+    """A table whose text no spreadsheet takes for formulas, or a note that it may.
+
+    Args:
+        block: a table.
+        notes: where the note goes.
+        escape: whether to put an apostrophe before such text.
+
+    Returns:
+        The table, as it was if nothing is escaped.
+    """
+    import pyarrow as pa
+
+    columns, found = {}, []
+    for name, column in zip(block.column_names, block.columns, strict=True):
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        texts = column.cast(pa.string()).to_pylist() if "string" in str(kind) else []
+        inert = [text if text is None else for_spreadsheet(text) for text in texts]
+        columns[for_spreadsheet(name)] = pa.array(inert, pa.string()) if texts else column
+        found += [name] * (inert != texts)
+    if escape:
+        return pa.table(columns)
+    if found:
+        notes.add(
+            f"Text that a spreadsheet would run as formulas is in {listed(found)}. Before you open "
+            "the result in one, write it with --escape-formulas."
+        )
+    return block
 
 
 def one_ahead(blocks: "Iterable[pa.Table]") -> "Iterator[pa.Table]":
