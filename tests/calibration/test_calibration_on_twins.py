@@ -262,6 +262,29 @@ def test_predicting_changes_nothing_in_the_calibration(data, honest):
     assert honest.get_prediction(data[0]).confidence_interval(0.8).tolist() == first.tolist()
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+@pytest.mark.parametrize("on_held_out_rows", [False, True])
+def test_a_prediction_interval_contains_its_confidence_interval(
+    data, bootstrapped, shift, on_held_out_rows
+):
+    """Wherever both are calibrated, though each is calibrated by itself."""
+    how = {"n_simulations": 10, "shift": shift, "twin": LinearTruth()}
+    model = copy.copy(bootstrapped).calibrate_confidence(*data, **how)
+    calibration = model.confidence_calibration_
+    # As where twins are biased: confidence intervals are the wider ones by themselves.
+    wide = replace(calibration, confidence_scores=9 * calibration.confidence_scores)
+    model.confidence_calibration_ = wide
+    if on_held_out_rows:
+        model.calibrate(*data)
+    prediction = model.get_prediction(data[0])
+    for level in (0.05, 0.5, 0.8, 0.95):
+        inner, outer = (prediction.interval(kind, level) for kind in ("confidence", "prediction"))
+        assert np.all(outer[:, 0] <= inner[:, 0])
+        assert np.all(inner[:, 1] <= outer[:, 1])
+    by_itself = replace(prediction.prediction_law, contains=None)
+    assert np.any(by_itself.interval(0.8)[:, 0] > prediction.confidence_interval(0.8)[:, 0])
+
+
 def test_held_out_rows_are_better_evidence_for_prediction_intervals(data, bootstrapped, honest):
     rows = data[0][:30], data[1][:30]
     conformal = copy.copy(bootstrapped).calibrate(*rows)
@@ -271,7 +294,8 @@ def test_held_out_rows_are_better_evidence_for_prediction_intervals(data, bootst
     ):
         prediction = both.get_prediction(data[0])
         assert prediction.prediction_law.origin == "held_out"
-        assert prediction.prediction_interval(0.8).tolist() == (
+        by_itself = replace(prediction.prediction_law, contains=None)
+        assert by_itself.interval(0.8).tolist() == (
             conformal.get_prediction(data[0]).prediction_interval(0.8).tolist()
         )
         assert prediction.confidence_interval(0.8).tolist() == (

@@ -36,7 +36,8 @@ class ConformalLaw(ScoreLaw):
 
     origin: ClassVar[Origin] = "held_out"
 
-    def _why_infinite(self, confidence_level: float) -> str:
+    def why_infinite(self, confidence_level: float) -> str:
+        """What the user is told of infinite bounds at that level."""
         n, needed = len(self.sorted_scores), smallest_calibration_set(confidence_level)
         reason = (
             f"and this level takes at least {needed}. Calibrate with more rows, or ask for a lower "
@@ -85,9 +86,13 @@ class Calibration:
         return cls(np.sort(scores))
 
     def calibrated(self, prediction: Prediction) -> Prediction:
-        """The same with calibrated prediction intervals; everything else is as it was."""
-        raw = prediction.uncalibrated or prediction
-        law = ConformalLaw(raw.mean, prediction.scale, self.sorted_scores)
+        """The same with calibrated prediction intervals; everything else is as it was.
+
+        They contain the confidence intervals, where these are calibrated too.
+        """
+        raw, inner = prediction.uncalibrated or prediction, prediction.confidence_law
+        contains = inner if isinstance(inner, ScoreLaw) else None
+        law = ConformalLaw(raw.mean, prediction.scale, self.sorted_scores, contains)
         return replace(prediction, prediction_law=law, uncalibrated=raw)
 
     def to_file(self) -> tuple[dict[str, Any], Arrays]:

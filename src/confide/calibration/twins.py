@@ -159,15 +159,17 @@ class ConfidenceCalibration:
     def _applied(self, prediction: Prediction, errors: TwinErrors) -> Prediction:
         centre = prediction.mean - self.shift * np.nan_to_num(errors.bias, posinf=0, neginf=0)
 
-        def law(factor: Row, claimed: Row, scores: Scores) -> PivotLaw:
+        def scale(factor: Row, claimed: Row) -> Row:
             factor = np.where(np.isnan(factor), np.inf, factor)  # overflow: no bound is honest
-            return PivotLaw(centre, factor * np.maximum(claimed, self.floor), scores)
+            return factor * np.maximum(claimed, self.floor)
 
-        claimed = _standard_error(prediction)
+        of_mean = scale(errors.factor, _standard_error(prediction))
+        of_observation = scale(errors.prediction_factor, prediction.scale)
+        confidence = PivotLaw(centre, of_mean, self.confidence_scores)
         return replace(
             prediction,
-            confidence_law=law(errors.factor, claimed, self.confidence_scores),
-            prediction_law=law(errors.prediction_factor, prediction.scale, self.prediction_scores),
+            confidence_law=confidence,
+            prediction_law=PivotLaw(centre, of_observation, self.prediction_scores, confidence),
             twin_errors=errors,
             uncalibrated=prediction,
         )

@@ -36,7 +36,8 @@ from confide.randomness import MemberKeys, as_key
 LEARNING_RATE = 1e-3
 # The most members in one `vmap`: the largest block tried, and the fastest (benchmarks/README.md).
 MOST_MEMBERS_PER_BLOCK = 8
-# Rows in one call of the networks, fixed so that a row's numbers do not depend on its neighbours.
+# Rows in one call of the networks, fixed so that their outputs for a row do not depend on its
+# neighbours; means over members may, by the rounding of a sum.
 ROWS_PER_BLOCK = 1024
 # One thread of ours per core runs one block; XLA's own threads would only get in its way.
 COMPILER_OPTIONS = {"xla_cpu_multi_thread_eigen": False}

@@ -44,7 +44,8 @@ class PivotLaw(ScoreLaw):
 
     origin: ClassVar[Origin] = "twins"
 
-    def _why_infinite(self, confidence_level: float) -> str:
+    def why_infinite(self, confidence_level: float) -> str:
+        """What the user is told of infinite bounds at that level."""
         return (
             f"Intervals at {100 * confidence_level:g} %, calibrated on a simulated twin, are "
             f"infinite: this level takes more than the {len(self.sorted_scores)} simulated errors "
