@@ -388,11 +388,21 @@ def test_a_divergence_in_another_process_arrives_as_it_was():
 
 
 @pytest.mark.parametrize("far", [1e40, 1e300])
-def test_a_row_too_far_for_the_networks_is_refused(bootstrapped, far):
+def test_a_row_too_far_for_the_networks_leaves_the_others_answered(bootstrapped, data, far):
     rows = np.zeros((3, 3))
+    usual = bootstrapped.get_prediction(rows)
     rows[1, 2] = far
-    with refused("prediction for row 1 is not a finite number", "Check its units"):
-        bootstrapped.predict(rows)
+    with pytest.warns(UserWarning, match=r"1 of 3 rows .* too far .* Check their units"):
+        prediction = bootstrapped.get_prediction(rows)
+    with pytest.warns(UserWarning, match="too far from the training data"):
+        means = bootstrapped.predict(rows)
+    for kind in ("confidence", "prediction"):
+        bounds, expected = prediction.interval(kind, 0.9), usual.interval(kind, 0.9)
+        np.testing.assert_array_equal(bounds[1], [-np.inf, np.inf])
+        np.testing.assert_allclose(bounds[[0, 2]], expected[[0, 2]], rtol=1e-9)
+    assert prediction.is_novel[1]
+    assert prediction.mean[1] == pytest.approx(data[1].mean())
+    np.testing.assert_array_equal(prediction.mean, means)
 
 
 def test_a_column_that_is_too_wide_is_refused(untrained, data):

@@ -26,7 +26,6 @@ from confide.encoding import Encoder
 from confide.errors import (
     KeptColumnError,
     ModelFileError,
-    RowError,
     TableMismatchError,
     TargetError,
     TwinError,
@@ -617,10 +616,15 @@ def test_kept_columns_must_be_there_and_must_not_hide_results(fitted, rows):
         list(prediction_blocks(fitted.model, [both], keep=["mean"]))
 
 
-def test_a_row_that_cannot_be_predicted_has_its_number_in_the_table(fitted, rows):
+def test_a_row_that_cannot_be_predicted_leaves_the_others_answered(fitted, rows):
     far = rows.set_column(1, "x", pa.array(np.where(np.arange(120) == 70, 1e300, 0.0)))
-    with pytest.raises(RowError, match="The prediction for row 71 is not a finite number"):
-        list(prediction_blocks(fitted.model, [far.slice(0, 50), far.slice(50)]))
+    notes = Notes()
+    blocks = [far.slice(0, 50), far.slice(50)]
+    frame = pa.concat_tables(prediction_blocks(fitted.model, blocks, notes=notes)).to_pandas()
+    assert np.flatnonzero(np.isinf(frame["obs_ci_upper"])).tolist() == [70]
+    assert frame["is_novel"][70]
+    assert np.isfinite(frame["mean"]).all()
+    assert any("too far from the training data" in note for note in notes)
 
 
 def test_a_row_whose_variance_overflows_leaves_the_others_answered(fitted, rows):

@@ -26,7 +26,7 @@ from confide.estimators.validation import (
     check_targets,
     checked_training_data,
     checked_X,
-    refuse_overflow,
+    without_overflow,
 )
 from confide.learners import Learner
 from confide.methods import (
@@ -165,13 +165,12 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             return prediction.mean, np.sqrt(prediction.total_variance)
         check_is_fitted(self, "fitted_")
         X, predict = checked_X(self, X), self.method.predict
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is seen to below
             if hasattr(predict, "mean"):  # without the variances, which may take as long
                 mean = predict.mean(self.fitted_, X)
             else:
                 mean = predict(self.fitted_, X).mean
-        refuse_overflow(mean)
-        return mean
+        return without_overflow(mean, self.fitted_.standardiser.y_mean)
 
     def predict_interval(
         self,
@@ -368,11 +367,12 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         X = checked_X(self, X)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is seen to below
             prediction = self.method.predict(self.fitted_, X)
-            numbers = [prediction.scale, *_known_variances(prediction)]
-        refuse_overflow(prediction.mean)
+            numbers = [prediction.mean, prediction.scale, *_known_variances(prediction)]
         wild = ~np.isfinite(np.stack(numbers)).all(axis=0)
         if not wild.any():
             return self._completed(prediction, X, with_novelty, calibrated)
+        mean = without_overflow(prediction.mean, self.fitted_.standardiser.y_mean)
+        prediction = replace(prediction, mean=mean)
         # The other rows are answered: the mean row takes the place of those, for the time being.
         tame = np.where(wild[:, None], self.fitted_.standardiser.x_mean, X)
         answered = self._completed(

@@ -22,7 +22,7 @@ from confide.encoding import (
     refuse_unreadable_tables,
     rows_of,
 )
-from confide.errors import LeftOutColumnWarning, RowError, UnseenValueWarning
+from confide.errors import LeftOutColumnWarning, UnseenValueWarning
 
 Table: TypeAlias = Float[np.ndarray, "row feature"]
 Rows: TypeAlias = Float64[np.ndarray, " row"]
@@ -98,15 +98,19 @@ def checked_training_data(
     return X_array, y_array, weight
 
 
-def refuse_overflow(mean: Rows) -> None:
-    """Refuses rows so far from the training data that their predictions overflow."""
+def without_overflow(mean: Rows, typical: float) -> Rows:
+    """Means of which some overflow; a typical one, with a warning, takes their place."""
     finite = np.isfinite(mean)
-    if not finite.all():
-        raise RowError(
-            "The prediction for row {row} is not a finite number: the row is too far from the "
-            "training data for float32. Check its units and columns.",
-            int(np.argmin(finite)),
+    if finite.all():
+        return mean
+    _warn(
+        UserWarning(
+            f"{np.sum(~finite)} of {len(mean)} rows are too far from the training data for "
+            "float32. Their prediction is the mean of the training targets, and their bounds are "
+            "infinite. Check their units and columns."
         )
+    )
+    return np.where(finite, mean, typical)
 
 
 def checked_X(estimator: BaseEstimator, X: Any) -> Table:
