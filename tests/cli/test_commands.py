@@ -613,6 +613,18 @@ def test_names_of_columns_do_not_steer_the_terminal(hostile, tmp_path):
     assert json.loads(asked[2].stdout)["target"] == f"target {HOSTILE}"
 
 
+@pytest.mark.filterwarnings("always:evil")
+def test_warnings_of_python_are_plain_lines(model, monkeypatch):
+    described = confide.workflow.described
+
+    def warns(*arguments):
+        warnings.warn("evil \x1b[2J\nforged: line", stacklevel=1)
+        return described(*arguments)
+
+    monkeypatch.setattr(confide.workflow, "described", warns)
+    assert done("inspect", model).stderr == "Warning: evil \\x1b[2J\\nforged: line\n"
+
+
 def test_what_a_model_file_says_of_its_version_does_not_steer_the_terminal(tmp_path):
     header = {"format": "confide model", "format_version": 99, "confide_version": HOSTILE}
     (tmp_path / "m.confide").write_bytes(save({"a": np.zeros(1)}, {"header": json.dumps(header)}))

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -68,9 +69,11 @@ class Commands(click.Group):
         _open_closed_streams()
         before = sys.stderr
         if before is not None:
-            sys.stderr = Unheard(before)  # type: ignore[assignment]
+            sys.stderr = Unheard(before)
         try:
-            return super().main(*args, **how)
+            with warnings.catch_warnings():
+                warnings.showwarning = _say_warning
+                return super().main(*args, **how)
         except OSError as error:  # of a page of help, on a full disk
             _silence(sys.stdout)
             say(f"Error: {_in_words(error)}.", err=True)
@@ -93,6 +96,11 @@ def say(*lines: object, err: bool = False, fg: str | None = None) -> None:
     """Prints lines of plain text: each argument is one line, whatever it holds."""
     for line in lines:
         click.secho(plain(line), err=err, fg=fg)
+
+
+def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """What Python would print with a file and a line of ours, and with escapes as they are."""
+    say(f"Warning: {message}", err=True, fg="yellow")
 
 
 def say_json(payload: Any) -> None:
