@@ -192,7 +192,12 @@ def test_simulations_are_for_honest_fits_and_not_too_few(homes, tmp_path):
     command = ["fit", homes, "-t", "price", "-o", tmp_path / "new"]
     refused(2, "--simulations is for --calibrate-confidence", *command, "--simulations", "20")
     refused(
-        2, r"9 is not in the range x>=10", *command, "--calibrate-confidence", "--simulations", "9"
+        2,
+        r"9 is not in the range 10<=x<=",
+        *command,
+        "--calibrate-confidence",
+        "--simulations",
+        "9",
     )
     cli_fit = import_module("confide.cli.fit")
     assert cli_fit.FEWEST_SIMULATIONS == FEWEST_SIMULATIONS

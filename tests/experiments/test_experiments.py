@@ -498,7 +498,7 @@ def test_the_command_runs_nothing_twice(command):
         (["toy", "--methods", "BDE"], "has no methods to choose from"),
         (["toy", "--levels", "2"], "must lie in \\(0, 1\\), got 2.0"),
         (["toy", "--levels", "much"], "A level is a number such as 0.8, got 'much'"),
-        (["toy", "--simulations", "0"], "0 is not in the range x>=1"),
+        (["toy", "--simulations", "0"], "0 is not in the range 1<=x<="),
         (["toy", "--engine", "rai"], "'rai' is not one of 'in-process', 'ray'"),
         (["toy", "--address", "auto"], "--address is that of a Ray cluster: add --engine ray"),
     ],

@@ -11,7 +11,7 @@ average over rows: an interval that is too wide here and too narrow there stays 
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -90,8 +90,9 @@ class Calibration:
 
         They contain the confidence intervals, where these are calibrated too.
         """
-        raw, inner = prediction.uncalibrated or prediction, prediction.confidence_law
-        contains = inner if isinstance(inner, ScoreLaw) else None
+        raw, contains = prediction.uncalibrated or prediction, None
+        if prediction.is_calibrated("confidence"):  # by scores, as there is no other way
+            contains = cast("ScoreLaw", prediction.confidence_law)
         law = ConformalLaw(raw.mean, prediction.scale, self.sorted_scores, contains)
         return replace(prediction, prediction_law=law, uncalibrated=raw)
 
