@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
+from confide.budget import Need
 from confide.terminal import plain, plain_json
 
 # Errors that have a message for people.
@@ -49,6 +50,12 @@ def say(*lines: object, err: bool = False, fg: str | None = None) -> None:
     """Prints lines of plain text: each argument is one line, whatever it holds."""
     for line in lines:
         click.secho(plain(line), err=err, fg=fg)
+
+
+def say_need(need: Need) -> None:
+    """Says what the work that starts now will take, if that is worth a word."""
+    if line := str(need):
+        say(line, err=True)
 
 
 def say_json(payload: Any) -> None:
