@@ -43,6 +43,11 @@ paper: $(VENV)/.experiments
 	$(BIN)/confide experiment run all
 	$(BIN)/confide experiment report
 
+# Attacks of every kind, and counts of what gave way; about an hour and a half, it can be stopped and goes on
+# where it was. The tests run a short version.
+faults: $(VENV)/.test
+	$(BIN)/python tools/faults.py --folder build/faults -o results/faults.md
+
 # The oldest versions that pyproject.toml allows, in an environment of their own; some minutes.
 minimums: | $(BIN)/python
 	$(BIN)/python tools/minimums.py
