@@ -46,7 +46,8 @@ class RowError(ValueError):
     """
 
     def __init__(self, message: str, row: int) -> None:
-        super().__init__(message.format(row=row))
+        # Not by `format`: the name of a column may have braces.
+        super().__init__(message.replace("{row}", str(row)))
         self.message, self.row = message, row
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:

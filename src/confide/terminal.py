@@ -1,4 +1,4 @@
-"""Text for a terminal: one line stays one line, and nothing in it steers the terminal."""
+"""Text for a terminal or a spreadsheet: one line stays one line, and nothing in it steers them."""
 
 import json
 import math
@@ -8,6 +8,25 @@ from typing import Any
 # Control, format (which turns the direction of text), surrogate, private and unassigned characters,
 # and the separators of lines and paragraphs.
 UNPRINTABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+# What spreadsheets take for the start of a formula, in both widths, and what they skip before it.
+FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
+
+
+def for_spreadsheet(text: str) -> str:
+    """A text with an apostrophe before it, if a spreadsheet would take it for a formula.
+
+    Example:
+        >>> for_spreadsheet("=1+1"), for_spreadsheet("a=b"), for_spreadsheet("-5")
+        ("'=1+1", 'a=b', '-5')
+    """
+    if not text.startswith(FORMULAS):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 def plain(text: object) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Float64, Int32
+from jaxtyping import Bool, Float, Float64, Int32
 
 from confide.persistence import Arrays, checked_array
 
@@ -19,6 +19,9 @@ CELLS_PER_BLOCK = 4_000_000
 _TYPES = dict.fromkeys(("feature", "left", "right"), np.int32) | dict.fromkeys(
     ("threshold", "value"), np.float64
 )
+# The steps that a row may take in trees of a file, all of which go on until the deepest is at its
+# end: thirty times what a large forest takes. And the deepest tree, as for boosted trees.
+MOST_STEPS, DEEPEST = 1_000_000, 10_000
 # Trees of a forest of variances.
 N_TREES = 50
 
@@ -119,7 +122,25 @@ class Trees:
         ):
             if not np.all((array >= 0) & (array < limit)):
                 raise ValueError(f"{name} of a tree point outside of it")
+        _check_depth(roots, np.stack([left, right]), is_leaf)
         return cls(roots, feature, threshold, left, right, value, float(constant))
+
+
+def _check_depth(
+    roots: Int32[np.ndarray, " tree"],
+    children: Int32[np.ndarray, "2 node"],
+    is_leaf: Bool[np.ndarray, " node"],
+) -> None:
+    """Refuses trees that share nodes, or in which a row would take endless steps."""
+    ways = np.concatenate([roots, children[:, ~is_leaf].ravel()])
+    if np.bincount(ways).max() > 1:
+        raise ValueError("nodes of trees are shared")
+    level = roots
+    for _ in range(min(DEEPEST, MOST_STEPS // len(roots))):
+        if not len(level := level[~is_leaf[level]]):
+            return
+        level = children[:, level].ravel()
+    raise ValueError(f"a row takes too many steps in {len(roots)} trees")
 
 
 def variance_of_residuals(Z: Table, residuals: Row, seed: int) -> Trees:

@@ -214,6 +214,37 @@ def test_a_table_too_short_for_a_twin_is_refused_with_the_way_out(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.fixture(scope="module")
+def formulas(plain_table, tmp_path_factory):
+    """A table with text that a spreadsheet would run, to be predicted by a model."""
+    path = tmp_path_factory.mktemp("formulas") / "rows.parquet"
+    names = ['=HYPERLINK("x")', "+31 6 1234", "@sum", "-5", "plain", "a=b", None, "\t=1"]
+    frame = pd.DataFrame({"a": 0.5, "=name": names, "kind": pd.Categorical(["=1"] * 8)})
+    frame.to_parquet(path, index=False)
+    return plain_table[1], path
+
+
+def test_kept_formulas_are_escaped_where_that_is_asked_for(formulas, tmp_path):
+    model, path = formulas
+    escape = ("--keep", "=name,kind", "--escape-formulas")
+    asked = done("predict", model, path, *escape, "-o", tmp_path / "new.csv")
+    kept = pd.read_csv(tmp_path / "new.csv", dtype=str, keep_default_na=False)
+    expected = ['\'=HYPERLINK("x")', "'+31 6 1234", "'@sum", "-5", "plain", "a=b", "", "'\t=1"]
+    assert kept["'=name"].tolist() == expected
+    assert kept["kind"].tolist() == ["'=1"] * 8
+    assert "--escape-formulas" not in asked.stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "parquet", "jsonl"])
+def test_kept_formulas_are_told_where_a_spreadsheet_would_run_them(formulas, tmp_path, ending):
+    model, path = formulas
+    output = tmp_path / f"new.{ending}"
+    asked = done("predict", model, path, "--keep", "=name", "-o", output)
+    assert ("--escape-formulas" in asked.stderr) == (ending in {"csv", "tsv.gz"})
+    if ending == "parquet":
+        assert pd.read_parquet(output)["=name"][0] == '=HYPERLINK("x")'
+
+
 def test_nothing_is_overwritten_without_force(homes, model):
     before = model.read_bytes()
     refused(
@@ -277,7 +308,7 @@ def test_no_command_overwrites_without_force(model, homes, tmp_path, command):
         (b"a,grade\n1,good\n2,bad\n", "grade", 2, "'grade' must be numbers.*'good', 'bad'"),
         (b"", "y", 1, "is empty"),
         (b"a,y\n", "y", 2, "a header and no rows"),
-        (b"a,y\n1,2\n3\n", "y", 1, "row 3 .*1 field.* header has 2"),
+        (b"a,y\n1,2\n3\n", "y", 1, "row 2 .*1 field.* header has 2"),
         (b"caf\xe9,y\n1,2\n", "y", 1, "not UTF-8.*iconv"),
         (
             b"a,y\n,1\n,2\n,3\n",
@@ -309,6 +340,9 @@ def test_bad_tables_are_refused_in_words_and_leave_nothing(
         (["fit", "x.csv"], "Missing option '-t' / '--target'"),
         (["fit", "x.csv", "-t", "y", "--epochs", "few"], "'few' is not a valid integer"),
         (["fit", "x.csv", "-t", "y", "--hold-out", "1"], "1.0 is not in the range"),
+        (["fit", "x.csv", "-t", "y", "--hold-out", "nan"], "nan is not in the range"),
+        (["fit", "x.csv", "-t", "y", "--epochs", "1" + "0" * 23], "is not in the range 1<=x<="),
+        (["fit", "x.csv", "-t", "y", "--members", "1" + "0" * 23], "is not in the range 2<=x<="),
         (["fit", "x.csv", "-t", "y", "-o", "no/such/model"], "There is no folder no/such"),
         (["predict", "nosuch.confide", "x.csv"], "nosuch.confide' does not exist"),
         (["check", "x.csv", "-t", "y", "-o", "x.gif"], "'x.gif' must end in .png or .svg or .pdf"),
@@ -318,6 +352,52 @@ def test_bad_tables_are_refused_in_words_and_leave_nothing(
 )
 def test_wrong_usage_exits_with_2(arguments, message):
     refused(2, message, *arguments)
+
+
+def test_a_level_that_is_no_number_is_wrong_usage(model, homes):
+    refused(2, "nan is not in the range", "predict", model, homes, "--level", "nan")
+
+
+@pytest.mark.parametrize(
+    ("command", "value"),
+    [
+        *(("fit", "inf"), ("check", "inf"), ("predict", "inf"), ("report", "inf")),
+        *(("predict", "far"), ("report", "far")),  # to a fit, a column with text is text
+    ],
+)
+def test_every_command_counts_rows_alike(plain_table, tmp_path, command, value):
+    """From 1 below the header, rows that are left out among them."""
+    path, model = plain_table
+    frame = pd.read_csv(path).astype({"a": object})
+    frame.loc[40, "a"] = value  # row 41; the target of row 5 is missing
+    frame.to_csv(tmp_path / "homes.csv", index=False)
+    of_model = [model] if command in {"predict", "report"} else []
+    output = {"predict": "new.csv", "report": "new.html", "check": "new.png"}.get(command, "new")
+    more = [] if of_model else ["-t", "price"]
+    arguments = (command, *of_model, tmp_path / "homes.csv", *more, "-o", tmp_path / output)
+    refused(1, r"(?=.*\brow 41\b)(?=.*\ba\b)", *arguments)
+
+
+@pytest.fixture(scope="module")
+def plain_table(tmp_path_factory):
+    """A table of numbers in which a target is missing, and a model of it."""
+    folder = tmp_path_factory.mktemp("plain")
+    frame = pd.DataFrame(np.random.default_rng(4).normal(size=(60, 2)), columns=["a", "price"])
+    frame.loc[4, "price"] = np.nan
+    frame.to_csv(folder / "homes.csv", index=False)
+    done("fit", folder / "homes.csv", "-t", "price", "-o", folder / "model", *QUICK)
+    return folder / "homes.csv", folder / "model"
+
+
+def test_a_fit_that_diverges_advises_what_the_command_has(homes, tmp_path, monkeypatch):
+    def diverges(*_, **__):
+        raise confide.TrainingDivergedError(0, 3, 120)
+
+    monkeypatch.setattr(confide.workflow, "fit_table", diverges)
+    ended = refused(
+        1, "member 0 .*epoch 3.* --exclude", "fit", homes, "-t", "price", "-o", tmp_path / "model"
+    )
+    assert "learning_rate" not in ended.stderr
 
 
 def test_a_file_that_is_not_there_is_named_with_its_neighbour(folder):
@@ -410,7 +490,7 @@ def test_text_among_numbers_is_refused_with_its_row(model, homes, tmp_path):
     frame = pd.read_parquet(homes).astype({"x": object})
     frame.loc[2, "x"] = "far"
     frame.to_csv(path, index=False)
-    refused(1, "(?=.*'far')(?=.*\\bx\\b)(?=.*4)", "predict", model, path)
+    refused(1, "(?=.*'far')(?=.*\\bx\\b)(?=.*row 3)", "predict", model, path)
 
 
 def test_unseen_categories_are_predicted_and_reported(model, homes, tmp_path):

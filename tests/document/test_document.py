@@ -111,6 +111,13 @@ def test_a_value_without_its_error_takes_the_format_of_its_column():
     assert rows == ["| 51.2% | yes |", "| 50.0 ± 1.2% | no |"]
 
 
+def test_csv_has_no_text_that_a_spreadsheet_would_run():
+    frame = pd.DataFrame({"=name": ["=1+1", "@sum", "-5", "fine", None], "n": [-1.0, 2, 3, 4, 5]})
+    formulas = Table("formulas", "Caption", frame, (Column("=name", "name"), Column("n", "n")))
+    lines = ["'=name,n", "'=1+1,-1.0", "'@sum,2.0", "-5,3.0", "fine,4.0", ",5.0"]
+    assert to_csv(formulas).splitlines() == lines
+
+
 def test_csv_keeps_every_digit_error_and_mark():
     read = pd.read_csv(io.StringIO(to_csv(table())), float_precision="round_trip")
     expected = scores()[["set", "brier", "brier_se", "differs", "rows"]]

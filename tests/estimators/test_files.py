@@ -25,6 +25,7 @@ from support.aliens import Fake
 import confide
 from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor, ModelFileError
 from confide.estimators import ESTIMATORS
+from confide.persistence import Container
 
 pytestmark = pytest.mark.usefixtures("without_type_checker")
 
@@ -345,6 +346,36 @@ def test_arguments_that_are_no_table_are_refused(rewritten, parameters):
 )
 def test_hostile_arguments_are_refused_at_once(rewritten, arguments):
     assert_refused(rewritten(arguments=arguments), "do not fit together")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "arguments", "n_weights", "message"),
+    [
+        ("DeepEnsembleRegressor", {"hidden_layer_sizes": [1] * 4000}, 8006, "at most 100 layers"),
+        ("ConcreteDropoutRegressor", {"n_passes": 100_000}, 33, "between 2 and 10000"),
+        (
+            "ConcreteDropoutRegressor",
+            {"hidden_layer_sizes": [200, 200], "n_passes": 5000},
+            41_405,
+            "`n_passes` times the 41000 weights must be at most 50000000",
+        ),
+    ],
+    ids=["layers", "passes", "weights"],
+)
+def test_a_small_file_that_asks_for_endless_work_is_refused_at_once(
+    data, small, tmp_path, estimator, arguments, n_weights, message
+):
+    known = {name: value for name, value in small.items() if name != "n_members"}
+    model = ESTIMATORS[estimator](**known).fit(*data)
+    model.save(tmp_path / "honest")
+    file = Container.read(tmp_path / "honest", format="confide model", version=3)
+    parameters = {**file.header["parameters"], **arguments}
+    name = "members.weights"
+    weights = np.zeros((len(file.arrays[name]), n_weights), np.float32)
+    Container({**file.header, "parameters": parameters}, {**file.arrays, name: weights}).write(
+        tmp_path / "hostile"
+    )
+    assert_refused(tmp_path / "hostile", message)
 
 
 @pytest.mark.parametrize("n_features", [10**12, 10**30, 0, -3, 2, 3.0, "3", None, [3]])

@@ -213,12 +213,20 @@ def test_a_rows_numbers_do_not_depend_on_its_neighbours(fitted, data):
     )
 
 
+def test_passes_that_are_made_in_turn_are_the_same_passes(fitted, data, monkeypatch):
+    at_once = concrete_dropout.predict(fitted, data[0])
+    monkeypatch.setattr(concrete_dropout, "WEIGHTS_AT_ONCE", 1)
+    in_turn = concrete_dropout.predict(fitted, data[0])
+    np.testing.assert_array_equal(in_turn.mean, at_once.mean)
+    np.testing.assert_array_equal(in_turn.total_variance, at_once.total_variance)
+
+
 @pytest.mark.usefixtures("without_type_checker")
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n_passes": 1}, "`n_passes` must lie between 2 and 100000, got 1"),
-        ({"n_passes": 10**12}, "`n_passes` must lie between 2 and 100000, got 1000000000000"),
+        ({"n_passes": 1}, "`n_passes` must lie between 2 and 10000, got 1"),
+        ({"n_passes": 10**12}, "`n_passes` must lie between 2 and 10000, got 1000000000000"),
         ({"n_passes": 0}, "`n_passes` must be a whole number of at least 1, got 0"),
         ({"prior_length_scale": 0.0}, "`prior_length_scale` must be a positive number, got 0.0"),
         ({"regulariser": "concret"}, "Did you mean 'concrete'"),

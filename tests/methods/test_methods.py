@@ -82,6 +82,19 @@ def test_the_mean_alone_is_that_of_the_prediction(method, data):
         np.testing.assert_array_equal(predict.mean(fitted, data[0]), predict(fitted, data[0]).mean)
 
 
+def test_many_members_are_asked_about_fewer_rows_at_once(bootstrapped, data, monkeypatch):
+    asked, whole = [], bootstrapped.get_prediction(data[0])
+
+    def numbers(fitted, X):
+        asked.append(len(X))
+        return deep_ensemble.predict.numbers(fitted, X)
+
+    monkeypatch.setattr("confide.methods.predictor.ANSWERS_PER_BLOCK", 2 * 20)  # of two members
+    predict = replace(deep_ensemble.predict, numbers=numbers)
+    np.testing.assert_array_equal(predict.mean(bootstrapped.fitted_, data[0]), whole.mean)
+    assert asked == [20, 20, 20, 4]
+
+
 def test_the_mean_alone_does_not_ask_retrained_members(bootstrapped, data, monkeypatch):
     mean = bootstrapped.get_prediction(data[0]).mean
 

@@ -1,5 +1,7 @@
 """Twins of a data set: functions kept as arrays, and the choice among them."""
 
+import time
+
 import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
@@ -101,6 +103,44 @@ def test_trees_of_a_file_are_checked(name, change, message):
     arrays = CANDIDATES["forest"](X, y, 0)(X, y).to_arrays()
     arrays[name] = change(arrays[name])
     with pytest.raises(ValueError, match=message):
+        Trees.from_arrays(arrays, 3)
+
+
+def chains(n_trees, depth):
+    """Arrays of single leaves, and after them one tree that is a chain."""
+    splits = n_trees - 1 + 2 * np.arange(depth)  # each with a leaf behind it, then the next
+    n_nodes = n_trees + 2 * depth
+    own = np.arange(n_nodes, dtype=np.int32)
+    left, right = own.copy(), own.copy()
+    left[splits], right[splits] = splits + 1, splits + 2
+    return {
+        "roots": own[:n_trees],
+        "feature": np.zeros(n_nodes, np.int32),
+        "threshold": np.full(n_nodes, -1e9),  # every row goes on to the end
+        "left": left,
+        "right": right,
+        "value": np.ones(n_nodes),
+        "constant": np.zeros(1),
+    }
+
+
+def test_trees_that_are_deep_in_reason_are_taken():
+    trees = Trees.from_arrays(chains(n_trees=200, depth=1000), 3)
+    assert trees(np.zeros((1, 3))) == [200]
+
+
+@pytest.mark.parametrize(("n_trees", "depth"), [(20_000, 20_000), (1, 20_000)])
+def test_trees_of_a_file_that_are_chains_are_refused_at_once(n_trees, depth):
+    start = time.process_time()
+    with pytest.raises(ValueError, match="takes too many steps"):
+        Trees.from_arrays(chains(n_trees, depth), 3)
+    assert time.process_time() - start < 1
+
+
+def test_trees_of_a_file_that_share_nodes_are_refused():
+    arrays = chains(n_trees=1, depth=500)
+    arrays["roots"] = np.zeros(20_000, np.int32)
+    with pytest.raises(ValueError, match="shared"):
         Trees.from_arrays(arrays, 3)
 
 

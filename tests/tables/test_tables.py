@@ -298,7 +298,7 @@ def test_a_late_value_that_does_not_fit_is_named(tmp_path):
 )
 def test_a_value_of_another_type_is_named_in_words(of_type, words, tmp_path):
     path = as_csv("a,b\n1,\n2,seldom\n", tmp_path)
-    whole = r"row 3 \(the header is row 1\), column 'b': 'seldom' is not "
+    whole = r"row 2 \(from 1 below the header\), column 'b': 'seldom' is not "
     with pytest.raises(
         TableFileError, match=f"{whole}{words}, as the column needs. Correct it, or"
     ):
@@ -439,7 +439,20 @@ def test_an_empty_file_of_another_ending(tmp_path):
 
 def test_a_ragged_row(tmp_path):
     path = as_csv("a,b,c\n1,2,3\n4,5,6,7\n", tmp_path)
-    refused(path, r"row 3 \(the header is row 1\): 4 fields, but the header has 3: '4,5,6,7'")
+    refused(path, r"row 2 \(from 1 below the header\): 4 fields, but the header has 3: '4,5,6,7'")
+
+
+def test_a_table_that_the_memory_cannot_hold(tmp_path, monkeypatch):
+    def exhausted(*_, **__):
+        raise pa.ArrowMemoryError("malloc of size 2097152 failed")
+
+    table = TableFile(as_csv("a,b\n1,2\n", tmp_path))
+    monkeypatch.setattr("pyarrow.csv.read_csv", exhausted)
+    with pytest.raises(
+        MemoryError, match=r"table.csv does not fit into the memory .malloc"
+    ) as caught:
+        table.read()
+    assert "CSV:" not in str(caught.value)
 
 
 def test_a_header_is_needed(tmp_path):

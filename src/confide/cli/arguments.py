@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import json
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 PICTURES = (".png", ".svg", ".pdf")
+# Of anything that is counted: a fit with more epochs would end in no one's lifetime.
+MOST = 1_000_000
 
 
 class ColumnName(click.ParamType):  # type: ignore[type-arg]
@@ -40,6 +43,19 @@ class ColumnName(click.ParamType):  # type: ignore[type-arg]
                     names = TableFile(word).schema.names
                     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
         return []
+
+
+class Within(click.FloatRange):
+    """A number in a range, which NaN is not, though no comparison tells."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"nan is not in the range {self._describe_range()}.", param, ctx)
+        return number
 
 
 class Factory(click.ParamType):  # type: ignore[type-arg]
@@ -103,7 +119,7 @@ def count_option(name: str, default: int | None, smallest: int, purpose: str) ->
         name,
         default=default,
         show_default=default is not None,
-        type=click.IntRange(min=smallest),
+        type=click.IntRange(smallest, MOST),
         help=purpose,
     )
 
@@ -139,7 +155,7 @@ prediction_options = together(
     table_argument,
     click.option(
         "--level",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=Within(0, 1, min_open=True, max_open=True),
         default=0.95,
         show_default=True,
         help="Confidence level of both kinds of intervals.",

@@ -39,7 +39,7 @@ class Epochs(click.ParamType):  # type: ignore[type-arg]
         """Either of the two."""
         if value == "auto":
             return "auto"
-        return click.IntRange(min=1).convert(value, param, ctx)
+        return click.IntRange(1, arguments.MOST).convert(value, param, ctx)
 
 
 @click.command(
@@ -56,7 +56,7 @@ Examples:
 @arguments.output_option("model.confide", "Where to keep the model.")
 @click.option(
     "--hold-out",
-    type=click.FloatRange(0, 0.9),
+    type=arguments.Within(0, 0.9),
     default=0.2,
     show_default=True,
     help="Share of the rows to keep from training, to judge and calibrate with.",

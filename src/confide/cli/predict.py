@@ -1,6 +1,7 @@
 """`confide predict`: from a model and a table to predictions."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,12 @@ Examples:
     default="",
     help="Columns to repeat before the predictions, such as id,street; or all.",
 )
+@click.option(
+    "--escape-formulas",
+    is_flag=True,
+    help="In CSV and TSV, put an apostrophe before kept text that a spreadsheet would run as a "
+    "formula.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each row.")
 def predict(
     model: Path,
@@ -38,6 +45,7 @@ def predict(
     level: float,
     network: Callable[..., Any] | None,
     keep: str,
+    escape_formulas: bool,
     as_json: bool,
     force: bool,
 ) -> None:
@@ -71,6 +79,7 @@ def predict(
                 prediction_blocks,
                 refuse_missing_columns,
                 rows_per_block,
+                without_formulas,
             )
 
         fitted, source, notes = load(model, network=network), TableFile(file), Notes()
@@ -86,7 +95,13 @@ def predict(
         answers = prediction_blocks(fitted, blocks, confidence_level=level, keep=kept, notes=notes)
         with row_counter("Predicting", shown=output is not None) as counted:
             ending = ".jsonl" if as_json else ".csv"
-            write_blocks(counted(one_ahead(answers)), output or "-", ending=ending, force=force)
+            write_blocks(
+                counted(one_ahead(answers)),
+                output or "-",
+                ending=ending,
+                force=force,
+                for_spreadsheets=partial(without_formulas, notes=notes, escape=escape_formulas),
+            )
         for note in notes:
             say(note, err=True)
         say(f"Confidence and prediction intervals are at the level {level:g} (--level).", err=True)

@@ -21,6 +21,11 @@ from confide.terminal import plain, plain_json
 PLAIN_ERRORS = (ModuleNotFoundError, OSError, TypeError, ValueError)
 # Windows has no SIGHUP, of a terminal that is closed.
 STOPS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else [])]
+# For errors whose own advice names arguments of Python that no command has.
+LOOK_AT_TABLE = (
+    "Look for extreme values in the table and correct them, or leave columns out with --exclude; a "
+    "network of your own may be to blame too."
+)
 _asked_to_stop: list[int] = []
 
 
@@ -32,8 +37,47 @@ class Stop(KeyboardInterrupt):
         self.exit_code = 128 + number  # as shells have it
 
 
+class Unheard:
+    """Standard error that may be full, or whose reader may leave: what it says is lost then.
+
+    The work is not: `confide fit 2>&1 | head -1` keeps the model.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Says something, to anyone who listens."""
+        with _silenced_if_deaf(self._stream):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """The same for what is still to be said."""
+        with _silenced_if_deaf(self._stream):
+            self._stream.flush()
+
+
 class Commands(click.Group):
     """Commands whose errors, click's own among them, are plain text."""
+
+    def main(self, *args: Any, **how: Any) -> Any:
+        """Runs a command line, whatever its standard streams are."""
+        _open_closed_streams()
+        before = sys.stderr
+        if before is not None:
+            sys.stderr = Unheard(before)  # type: ignore[assignment]
+        try:
+            return super().main(*args, **how)
+        except OSError as error:  # of a page of help, on a full disk
+            _silence(sys.stdout)
+            say(f"Error: {_in_words(error)}.", err=True)
+            raise SystemExit(1) from None
+        finally:
+            sys.stderr = before
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a command; only the first line of an error may stand at the margin."""
@@ -84,19 +128,42 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
     except click.ClickException:
         raise
     except BrokenPipeError:
-        # The reader (`head`) has seen enough. What Python would still flush goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(sys.stdout)  # the reader (`head`) has seen enough
         raise SystemExit(1) from None
     except (*PLAIN_ERRORS, *more) as error:  # type: ignore[misc]
         sentence = _in_words(error)
         stop = "" if sentence.endswith((".", "?", "!")) else "."
         raise click.ClickException(f"{sentence}{stop} {kept}".rstrip()) from None
-    except MemoryError:
-        raise click.ClickException("There is not enough memory for this table.") from None
+    except MemoryError as error:
+        said = f"There is not enough memory for this table. {error}".rstrip()
+        raise click.ClickException(said) from None
     except KeyboardInterrupt as stop:
         with contextlib.suppress(OSError):  # the terminal may be gone
             say(f"Stopped. {kept}".rstrip(), err=True)
         raise SystemExit(getattr(stop, "exit_code", 130)) from None
+
+
+def _open_closed_streams() -> None:
+    """Else a file that is opened gets a closed stream's number, and what libraries say there."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free, which is this
+
+
+@contextlib.contextmanager
+def _silenced_if_deaf(stream: Any) -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        _silence(stream)
+
+
+def _silence(stream: Any) -> None:
+    """What Python would still flush goes nowhere."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def errors_of(own: Callable[..., Any] | None) -> tuple[type[Exception], ...]:
@@ -178,6 +245,8 @@ def _end(number: int, _: Any) -> NoReturn:
 
 
 def _in_words(error: Exception) -> str:
+    if (problem := getattr(error, "problem", None)) is not None:
+        return f"{problem} {LOOK_AT_TABLE}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     # An error of Python's own says little without its name.

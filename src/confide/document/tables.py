@@ -10,6 +10,7 @@ import numpy as np
 
 from confide.checks import is_number
 from confide.document.document import Column, Table
+from confide.terminal import for_spreadsheet
 
 MARK = "†"
 MISSING = "–"
@@ -73,8 +74,17 @@ def with_error(value: float, error: float) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """The shown columns with their errors and marks, under the frame's names, all digits kept."""
-    return str(table.frame[list(table.sources)].to_csv(index=False, lineterminator="\n"))
+    """The shown columns with their errors and marks, under the frame's names, all digits kept.
+
+    Text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
+    shown = table.frame[list(table.sources)]
+    shown = shown.apply(lambda column: column.map(_inert, na_action="ignore"))
+    return str(shown.rename(columns=_inert).to_csv(index=False, lineterminator="\n"))
+
+
+def _inert(value: Any) -> Any:
+    return for_spreadsheet(value) if isinstance(value, str) else value
 
 
 def has_marks(table: Table) -> bool:

@@ -11,6 +11,8 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from confide.errors import RowError
+
 Kind: TypeAlias = Literal["number", "boolean", "category", "date", "time", "duration", "missing"]
 Rows: TypeAlias = Float64[np.ndarray, " row"]
 Series: TypeAlias = nw.Series[Any]
@@ -94,7 +96,7 @@ class Source:
             zone: dates that have a zone are read on the clock of this one.
 
         Raises:
-            ValueError: a number is infinite.
+            RowError: a number is infinite.
         """
         if self.kind == "missing":
             return np.full(len(self.series), np.nan)
@@ -107,9 +109,10 @@ class Source:
         values = _float64(self.series)
         if np.isinf(values).any():
             row = int(np.argmax(np.isinf(values)))
-            raise ValueError(
-                f"X must be finite, but column {self.name} is {values[row]} at row {row}. Drop or "
-                "correct such rows."
+            raise RowError(
+                f"X must be finite, but column {self.name} is {values[row]} at row {{row}}. Drop "
+                "or correct such rows.",
+                row,
             )
         return values
 

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from confide.calibration import Calibration
+from confide.checks import refuse_forked
 from confide.diagnostics import Novelty
 from confide.encoding import Encoder
 from confide.errors import ModelFileError
@@ -100,7 +101,9 @@ def load(
     Raises:
         ModelFileError: the file is truncated, foreign, from a newer version, does not fit together,
             or does not fit what was passed.
+        RuntimeError: confide was used in another process, of which this one is a fork.
     """
+    refuse_forked()
     file = Container.read(Path(path), format=FORMAT, version=FORMAT_VERSION)
     passed = {"network": network, "learner": learner}
     passed |= {"optimiser": optimiser, "learning_rate": learning_rate}

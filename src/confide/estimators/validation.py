@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
+from confide.checks import refuse_forked
 from confide.encoding import (
     EncodedTable,
     Encoder,
@@ -110,6 +111,7 @@ def refuse_overflow(mean: Rows) -> None:
 
 def checked_X(estimator: BaseEstimator, X: Any) -> Table:
     """Rows that have the columns of the training data, as numbers."""
+    refuse_forked()  # all that predicts begins here
     encoder: Encoder | None = getattr(estimator, "encoder_", None)
     prepared = X if isinstance(X, EncodedTable) else None
     X = X if prepared is None else prepared.table

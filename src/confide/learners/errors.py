@@ -2,13 +2,20 @@
 
 
 class TrainingDivergedError(ValueError):
-    """A member's loss stopped being finite."""
+    """A member's loss stopped being finite.
+
+    Attributes:
+        problem: that, without the advice, which is for Python.
+    """
 
     def __init__(self, member: int, epoch: int, step: int) -> None:
-        super().__init__(
+        self.problem = (
             f"The loss must stay finite, but that of member {member} was not at step {step} "
-            f"(epoch {epoch}). Lower `learning_rate`, or look for extreme values in X, y "
-            "and sample weights."
+            f"(epoch {epoch})."
+        )
+        super().__init__(
+            f"{self.problem} Lower `learning_rate`, or look for extreme values in X, y and sample "
+            "weights."
         )
         self.member, self.epoch, self.step = member, epoch, step
 

@@ -32,6 +32,8 @@ PAPER: Mapping[str, Any] = MappingProxyType(
 )
 """The paper's networks and their training (Section 4.2), by name: they never change."""
 NETWORKS = ("paper",)
+# Each layer is compiled, which takes minutes for thousands of them: a small file could ask for it.
+MOST_LAYERS = 100
 
 
 def networks(
@@ -137,6 +139,11 @@ def dropout_networks(
 def layer_sizes(hidden_layer_sizes: int | Sequence[int]) -> tuple[int, ...]:
     """Sizes as plain integers, checked: compiled programs are told apart by them."""
     sizes = hidden_layer_sizes if np.iterable(hidden_layer_sizes) else (hidden_layer_sizes,)
+    if len(sizes) > MOST_LAYERS:
+        raise ValueError(
+            f"`hidden_layer_sizes` must have at most {MOST_LAYERS} layers, got {len(sizes)}. Pass "
+            "the units of each layer, such as (40, 30)."
+        )
     for size in sizes:
         require_whole("hidden_layer_sizes", size, "Pass the units of each layer, such as (40, 30).")
     return tuple(int(size) for size in sizes)

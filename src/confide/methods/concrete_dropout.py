@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from jaxtyping import Float64, PRNGKeyArray, UInt32
 
 from confide.bootstrap import Keys
 from confide.checks import checked_field, require_choice, require_positive, require_whole
-from confide.learners import Learner, as_key, dropout_networks, layer_sizes, thinned
+from confide.learners import Learner, as_key, dropout_networks, layer_sizes, slices, thinned
 from confide.methods import members
 from confide.methods.predictor import FittedMembers, Predictor, Row, Table
 from confide.persistence import Arrays, checked_array
@@ -28,8 +29,12 @@ NAME = "concrete_dropout"
 AS_PUBLISHED = {"regulariser": "none"}
 """In the code that the paper's tables were made with, the penalty never reached the gradient."""
 
-# A file that asks for more is a mistake, or was made to keep a reader busy.
-MOST_PASSES = 100_000
+# A file that asks for more is a mistake, or was made to keep a reader busy. At the limit a block of
+# rows takes about ten seconds.
+MOST_PASSES = 10_000
+MOST_WEIGHTS = 50_000_000
+# Weights of passes that are held at once, some hundred megabytes with all that is made of them.
+WEIGHTS_AT_ONCE = 2**24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +66,17 @@ def learner(
     settings: Settings, n_features: int, *, hidden_layer_sizes: Any, **training: Any
 ) -> Learner[Any]:
     """Networks with dropout; see `confide.learners.jax_networks` for the arguments."""
-    del n_features
+    sizes = layer_sizes(hidden_layer_sizes)
+    n_weights = sum(n_in * n_out for n_in, n_out in pairwise((n_features, *sizes, 2)))
+    if settings.n_passes * n_weights > MOST_WEIGHTS:
+        raise ValueError(
+            f"`n_passes` times the {n_weights} weights must be at most {MOST_WEIGHTS}, got "
+            f"{settings.n_passes} passes, and each row would take as many steps. Pass fewer "
+            "`n_passes`, or smaller `hidden_layer_sizes`."
+        )
     on = 0.0 if settings.regulariser == "none" else 1.0
     return dropout_networks(
-        layer_sizes(hidden_layer_sizes),
+        sizes,
         weight_strength=on * settings.prior_length_scale**2,
         entropy_strength=2 * on,
         **training,
@@ -99,10 +111,16 @@ def fit(
 
 
 def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:
-    learner = fitted.learner.for_many()
+    learner, n_features = fitted.learner.for_many(), X.shape[1]
     keys = member_keys(as_key(fitted.pass_key), fitted.settings.n_passes)
-    passes = thinned(learner, fitted.members, keys, X.shape[1])
-    outputs = learner.predict(passes, fitted.standardiser.inputs(X))
+    inputs = fitted.standardiser.inputs(X)
+    at_once = max(1, WEIGHTS_AT_ONCE // fitted.members.parameters[0].size)
+    outputs = np.concatenate(
+        [
+            learner.predict(thinned(learner, fitted.members, keys[some], n_features), inputs)
+            for some in slices(len(keys), at_once)
+        ]
+    )
     means, variances = outputs[..., 0], outputs[..., 1]
     yield ensemble_mean(means)
     yield aleatoric_variance(variances)

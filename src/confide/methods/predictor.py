@@ -1,5 +1,6 @@
 """How members are asked: their numbers for each row, in blocks, and the prediction made of them."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +17,10 @@ from confide.uncertainty import disagreement_variance, optimisation_variance
 
 # Rows answered at once: members x rows stays a few megabytes however long the table is.
 ROWS_PER_BLOCK = 65_536
+# Members x rows: some hundred megabytes however many members a stranger's small file has.
+ANSWERS_PER_BLOCK = 2**24
+# Settings that multiply the answers for a row.
+COUNTS = ("n_members", "n_retrains", "n_passes")
 # Variance between members as of a sample (divisor M - 1) or of a population (divisor M).
 SPREADS = {"sample": optimisation_variance, "population": disagreement_variance}
 
@@ -55,7 +60,7 @@ class Predictor:
             standardised target, where a large mean costs no digits.
         prediction: makes the prediction from the fit and these numbers, in units of y.
         power: of the other numbers' unit: 2 for variances.
-        rows_per_block: rows that are asked for at once.
+        rows_per_block: rows that are asked for at once, or fewer where there are many members.
     """
 
     numbers: Callable[[Any, Table], Iterator[Row]]
@@ -73,8 +78,9 @@ class Predictor:
         return self._in_units_of_y(fitted, X, 1)[0]
 
     def _in_units_of_y(self, fitted: Any, X: Table, n_numbers: int | None) -> list[Row]:
-        starts = range(0, max(len(X), 1), self.rows_per_block)
-        blocks = (X[start : start + self.rows_per_block] for start in starts)
+        n_answers = math.prod(getattr(fitted.settings, name, 1) for name in COUNTS)
+        size = max(1, min(self.rows_per_block, ANSWERS_PER_BLOCK // n_answers))
+        blocks = (X[start : start + size] for start in range(0, max(len(X), 1), size))
         asked = [np.stack([*islice(self.numbers(fitted, rows), n_numbers)]) for rows in blocks]
         mean, *others = np.concatenate(asked, axis=1)
         y_mean, y_scale = fitted.standardiser.y_mean, fitted.standardiser.y_scale

@@ -225,6 +225,11 @@ class SeparatedText:
                     strings_can_be_null=True,
                 ),
             }
+        except MemoryError as error:
+            raise MemoryError(
+                f"{self._name} does not fit into the memory ({error}). Compressed, a file may be "
+                "far smaller than its table. Take fewer rows."
+            ) from error
         except arrow.ArrowException as error:
             raise TableFileError(
                 self._ragged(ragged[0]) if ragged else self._in_words(str(error))
@@ -232,9 +237,9 @@ class SeparatedText:
 
     def _ragged(self, row: Any) -> str:
         return (
-            f"{self._name}, row {row.number} (the header is row 1): {row.actual_columns} fields, "
-            f"but the header has {row.expected_columns}: {_short(row.text)}. Correct the row; "
-            "a field that holds the delimiter needs quotes."
+            f"{self._name}, {_counted(row.number)}: {row.actual_columns} fields, but the header "
+            f"has {row.expected_columns}: {_short(row.text)}. Correct the row; a field that holds "
+            "the delimiter needs quotes."
         )
 
     def _in_words(self, complaint: str) -> str:
@@ -244,10 +249,9 @@ class SeparatedText:
                 "Write a decimal point instead of the comma" if _has_comma(value) else "Correct it"
             )
             return (
-                f"{self._name}, row {row} (the header is row 1), column "
-                f"{self.schema.names[int(column)]!r}: {_short(value)} is not "
-                f"{type_in_words(wanted)}, as the column needs. {advice}, or leave the field "
-                "empty."
+                f"{self._name}, {_counted(row)}, column {self.schema.names[int(column)]!r}: "
+                f"{_short(value)} is not {type_in_words(wanted)}, as the column needs. {advice}, "
+                "or leave the field empty."
             )
         if "straddl" in complaint:
             return (
@@ -269,6 +273,11 @@ class SeparatedText:
 
 def _has_comma(value: object) -> bool:
     return isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()) is not None
+
+
+def _counted(row: int | str) -> str:
+    """A row that pyarrow counts from the header, as all messages about rows count it."""
+    return f"row {int(row) - 1} (from 1 below the header)"
 
 
 def _short(text: str) -> str:

@@ -27,7 +27,7 @@ class Ahead(io.RawIOBase):
         super().__init__()
         self._file, self._name, self.path = file, name, path
         self._next = b""
-        if file is not sys.stdin.buffer:
+        if not _is_standard_input(file):
             weakref.finalize(self, file.close)  # also where an error keeps the stream for a while
 
     def readable(self) -> bool:
@@ -64,9 +64,13 @@ class Ahead(io.RawIOBase):
 
     def close(self) -> None:
         """Closes the file too, unless it is standard input."""
-        if self._file is not sys.stdin.buffer:
+        if not _is_standard_input(self._file):
             self._file.close()
         super().close()
+
+
+def _is_standard_input(file: Any) -> bool:
+    return sys.stdin is not None and file is sys.stdin.buffer
 
 
 def name_of(source: str | Path) -> str:
@@ -83,10 +87,10 @@ def open_bytes(source: str | Path) -> Ahead:
     """The bytes, decompressed if their first ones say that they are compressed."""
     name = name_of(source)
     if str(source) == STANDARD_INPUT:
-        if sys.stdin.isatty():
+        if sys.stdin is None or sys.stdin.isatty():
+            state = "closed" if sys.stdin is None else "the keyboard"
             raise TableFileError(
-                "Standard input is the keyboard, and a table is needed. Pipe one in, or name a "
-                "file."
+                f"Standard input is {state}, and a table is needed. Pipe one in, or name a file."
             )
         raw = Ahead(sys.stdin.buffer, name)
     else:

@@ -6,7 +6,7 @@ import io
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
@@ -22,7 +22,12 @@ ENDINGS = (*TEXT_ENDINGS, ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arr
 
 
 def write_blocks(
-    blocks: Iterable[Any], target: str | Path, *, ending: str | None = None, force: bool = False
+    blocks: Iterable[Any],
+    target: str | Path,
+    *,
+    ending: str | None = None,
+    force: bool = False,
+    for_spreadsheets: Callable[[Any], Any] | None = None,
 ) -> int:
     """Writes Arrow tables or batches of one schema, as they come; a file is whole or not there.
 
@@ -33,6 +38,7 @@ def write_blocks(
             .parquet, .arrow or .feather, .arrows for an Arrow stream; "-" is standard output.
         ending: The format of standard output, .csv if not given.
         force: Whether a file that is there may go.
+        for_spreadsheets: What to do with each block of CSV and TSV, which spreadsheets open.
 
     Returns:
         The number of rows.
@@ -47,6 +53,8 @@ def write_blocks(
     ending = _checked_ending(target, ending)
     if str(target) != STANDARD_OUTPUT:
         check_target(Path(target), force=force)
+    if for_spreadsheets is not None and ending.startswith((".csv", ".tsv")):
+        blocks = map(for_spreadsheets, blocks)
     blocks = iter(blocks)
     rows = 0
     with ExitStack() as stack:
@@ -81,6 +89,8 @@ def _checked_ending(target: str | Path, ending: str | None) -> str:
 @contextmanager
 def _sink(target: str | Path) -> Iterator[Any]:
     if str(target) == STANDARD_OUTPUT:
+        if sys.stdout is None:
+            raise TableFileError("Standard output is closed. Name a file to write to.")
         with said_if_full("standard output"):
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()

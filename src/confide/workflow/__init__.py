@@ -19,6 +19,7 @@ from confide.workflow.predict import one_ahead as one_ahead
 from confide.workflow.predict import prediction_blocks as prediction_blocks
 from confide.workflow.predict import refuse_missing_columns as refuse_missing_columns
 from confide.workflow.predict import rows_per_block as rows_per_block
+from confide.workflow.predict import without_formulas as without_formulas
 from confide.workflow.report import MOST_ROWS as MOST_ROWS
 from confide.workflow.report import page_inputs as page_inputs
 from confide.workflow.training_table import TrainingTable as TrainingTable

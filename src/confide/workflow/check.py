@@ -12,7 +12,7 @@ from confide.estimators import (
     DeepEnsembleRegressor,
     NaiveBootstrapRegressor,
 )
-from confide.workflow.notes import Notes
+from confide.workflow.notes import Notes, counted_in_file
 from confide.workflow.target import known_rows
 
 if TYPE_CHECKING:
@@ -75,12 +75,12 @@ def check_table(
         ValueError: the table cannot be learnt from.
     """
     notes = Notes()
-    features, y = known_rows(table, target, notes)
+    features, y, rows = known_rows(table, target, notes)
     if len(y) > most_rows:
         notes.add(f"Of {len(y):,} rows, {most_rows:,} drawn at random are used (see --rows).")
         drawn = np.random.default_rng(seed).choice(len(y), most_rows, replace=False)
-        features, y = features.take(drawn), y[drawn]
-    with notes.of_warnings():
+        features, y, rows = features.take(drawn), y[drawn], rows[drawn]
+    with counted_in_file(rows), notes.of_warnings():
         report = coverage_check(
             {
                 OURS: BootstrappedDeepEnsembleRegressor(max_epochs="auto"),

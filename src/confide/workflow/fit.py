@@ -19,7 +19,7 @@ from confide.prediction import Prediction
 from confide.simulate import FEWEST_ROWS as FEWEST_FOR_A_TWIN
 from confide.workflow.accuracy import accuracy_scores
 from confide.workflow.describe import described
-from confide.workflow.notes import Notes
+from confide.workflow.notes import Notes, counted_in_file
 from confide.workflow.target import known_rows
 from confide.workflow.training_table import Split, TrainingTable, split
 
@@ -121,9 +121,10 @@ def fit_table(
         )
         calibrate_confidence = honest
     notes = Notes()
-    features, y = known_rows(table, target, notes)
+    features, y, rows = known_rows(table, target, notes)
     with notes.of_warnings():
-        parts = split(features, y, hold_out=hold_out, seed=seed)
+        with counted_in_file(rows):
+            parts = split(features, y, hold_out=hold_out, seed=seed)
         if calibrate_confidence:
             _refuse_without_twin(parts)
         model = estimator.fit(parts.train, parts.y_train)

@@ -2,10 +2,26 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from confide.errors import UnseenValueWarning
+from jaxtyping import Int
+from numpy import ndarray
+
+from confide.errors import RowError, UnseenValueWarning
+
+
+@contextmanager
+def counted_in_file(rows: Sequence[int] | Int[ndarray, " row"]) -> Iterator[None]:
+    """Errors inside name a row by its number in the file, from 1 below the header.
+
+    Args:
+        rows: the position in the file of each row of the table inside, from 0.
+    """
+    try:
+        yield
+    except RowError as error:
+        raise RowError(error.message, int(rows[error.row]) + 1) from error
 
 
 class Notes:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from confide.budget import BYTES_PER_PREDICTED_CELL, refuse_beyond_memory
 from confide.encoding import EncodedTable
-from confide.errors import KeptColumnError, RowError, TableMismatchError, listed, nearest
+from confide.errors import KeptColumnError, TableMismatchError, listed, nearest
 from confide.estimators import IntervalRegressor
 from confide.tables import CSV, ROWS_PER_BLOCK, TableFile
-from confide.workflow.notes import Notes
+from confide.terminal import for_spreadsheet
+from confide.workflow.notes import Notes, counted_in_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,13 +128,10 @@ def prediction_blocks(
     for block in blocks:
         if start == block.num_rows == 0:
             raise TableMismatchError("The table has a header and no rows: nothing to predict.")
-        try:
-            with notes.of_warnings():
-                features = encoded(model, block)
-                prediction = model.get_prediction(features)
-                frame = prediction.summary_frame(confidence_level)
-        except RowError as error:  # numbered from 1 in the whole table
-            raise RowError(error.message, start + error.row + 1) from error
+        with counted_in_file(range(start, start + block.num_rows)), notes.of_warnings():
+            features = encoded(model, block)
+            prediction = model.get_prediction(features)
+            frame = prediction.summary_frame(confidence_level)
         if prediction.novelty is not None:
             frame["is_novel"] = prediction.is_novel
         frame["unseen_values"] = features.encoder.count_new_categories(features.table)
@@ -170,6 +168,36 @@ def kept_columns(asked: str, there: Sequence[str]) -> list[str]:
         if name not in there:
             raise KeptColumnError.of_missing(name, there, "keep")
     return kept
+
+
+def without_formulas(block: "pa.Table", notes: Notes, *, escape: bool) -> "pa.Table":
+    """A table whose text no spreadsheet takes for formulas, or a note that it may.
+
+    Args:
+        block: a table.
+        notes: where the note goes.
+        escape: whether to put an apostrophe before such text.
+
+    Returns:
+        The table, as it was if nothing is escaped.
+    """
+    import pyarrow as pa
+
+    columns, found = {}, []
+    for name, column in zip(block.column_names, block.columns, strict=True):
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        texts = column.cast(pa.string()).to_pylist() if "string" in str(kind) else []
+        inert = [text if text is None else for_spreadsheet(text) for text in texts]
+        columns[for_spreadsheet(name)] = pa.array(inert, pa.string()) if texts else column
+        found += [name] * (inert != texts)
+    if escape:
+        return pa.table(columns)
+    if found:
+        notes.add(
+            f"Text that a spreadsheet would run as formulas is in {listed(found)}. Before you open "
+            "the result in one, write it with --escape-formulas."
+        )
+    return block
 
 
 def one_ahead(blocks: "Iterable[pa.Table]") -> "Iterator[pa.Table]":

@@ -9,7 +9,7 @@ from confide.errors import NoSuchIntervalError
 from confide.estimators import IntervalRegressor
 from confide.prediction import Prediction
 from confide.workflow.describe import Description, described
-from confide.workflow.notes import Notes
+from confide.workflow.notes import Notes, counted_in_file
 from confide.workflow.page.inputs import PageInputs
 from confide.workflow.predict import encoded
 from confide.workflow.target import take_target
@@ -52,8 +52,8 @@ def page_inputs(
         drawn = np.random.default_rng(seed).choice(table.num_rows, most_rows, replace=False)
         numbers = np.sort(drawn) + 1
         table = table.take(numbers - 1)
-    features = encoded(model, table)
-    with notes.of_warnings():
+    with counted_in_file(numbers - 1), notes.of_warnings():
+        features = encoded(model, table)
         prediction = model.get_prediction(features)
     target = TrainingTable.of(model).target or "the target"
     y = take_target(table, target).y if target in table.column_names else None

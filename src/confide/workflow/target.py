@@ -4,7 +4,7 @@ import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int
 
 from confide.errors import TargetError
 from confide.tables import reads_as_number
@@ -22,6 +22,14 @@ class Taken(NamedTuple):
 
     features: "pa.Table"
     y: Float64[np.ndarray, " row"]
+
+
+class Known(NamedTuple):
+    """The rows whose target is known, without it; and where in the table they are, from 0."""
+
+    features: "pa.Table"
+    y: Float64[np.ndarray, " row"]
+    rows: Int[np.ndarray, " row"]
 
 
 def take_target(table: "pa.Table", target: str) -> Taken:
@@ -42,7 +50,7 @@ def take_target(table: "pa.Table", target: str) -> Taken:
     return Taken(table.drop_columns([target]), y)
 
 
-def known_rows(table: "pa.Table", target: str, notes: Notes) -> Taken:
+def known_rows(table: "pa.Table", target: str, notes: Notes) -> Known:
     """The rows whose target is known, split; a note says how many are dropped.
 
     Raises:
@@ -57,12 +65,13 @@ def known_rows(table: "pa.Table", target: str, notes: Notes) -> Taken:
             f"The target {target!r} is missing in all {len(y)} rows: there is nothing to learn "
             "from. Choose another column."
         )
+    rows_known = np.flatnonzero(known)
     if known.all():
-        return Taken(features, y)
+        return Known(features, y, rows_known)
     n_dropped = int(np.sum(~known))
     rows = "1 row" if n_dropped == 1 else f"{n_dropped:,} rows"
     notes.add(f"{rows} of {len(y):,} left out: the target {target!r} is missing there.")
-    return Taken(features.filter(known), y[known])
+    return Known(features.filter(known), y[known], rows_known)
 
 
 def _numbers(column: "pa.ChunkedArray", target: str) -> Float64[np.ndarray, " row"]:
