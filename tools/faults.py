@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -92,7 +91,7 @@ def counted(attack: str, folder: Path, share: float) -> list[Counts]:
     if kept.exists():
         return [Counts.from_json(row) for row in json.loads(kept.read_text())]
     rows = ATTACKS[attack](lambda n: max(1, round(share * n)), folder)
-    kept.write_text(json.dumps([{**asdict(row), "commit": commit()} for row in rows]))
+    kept.write_text(json.dumps([{**vars(row), "commit": commit()} for row in rows]))
     return [Counts.from_json(row) for row in json.loads(kept.read_text())]
 
 

@@ -31,11 +31,10 @@ Words = Sequence[str | Path]
 
 def commands(folder: Path) -> dict[str, tuple[Words, str]]:
     """Each command that writes a file, without `-o FILE`, and the name of its file."""
-    homes, model = folder / "table.csv", folder / "command.confide"
+    homes = folder / "table.csv"
     if not homes.exists():
         pyarrow.csv.write_csv(table(), homes)
-    if not model.exists():
-        _run(["fit", homes, "-t", "y", *QUICK, "-o", model, "--force"])
+    (model,) = saved_models(folder, ("bootstrapped.table",))
     return {
         "fit": (["fit", homes, "-t", "y", *QUICK, "--force"], "out.confide"),
         "predict": (["predict", model, homes, "--force"], "out.csv"),
@@ -210,9 +209,10 @@ def attack_with_two_writers(n: int, folder: Path) -> list[Counts]:
     file = place / "shared.confide"
     shutil.copy(model, file)
     code = (
-        "import sys, confide\n"
-        "model = confide.load(sys.argv[1])\n"
-        "for _ in range(int(sys.argv[3])): model.save(sys.argv[2])\n"
+        "import pathlib, sys\n"
+        "from confide.persistence import write_atomically\n"
+        "content, target = pathlib.Path(sys.argv[1]).read_bytes(), pathlib.Path(sys.argv[2])\n"
+        "for _ in range(int(sys.argv[3])): write_atomically(target, content)\n"
     )
     words = [sys.executable, "-c", code, str(model), str(file), str(n)]
     writers = [subprocess.Popen(words) for _ in range(2)]
@@ -232,12 +232,6 @@ def attack_with_two_writers(n: int, folder: Path) -> list[Counts]:
 
 def _whole_command(words: Words) -> list[str]:
     return [sys.executable, "-m", "confide", *map(str, words)]
-
-
-def _run(words: Words) -> None:
-    subprocess.run(
-        _whole_command(words), check=True, timeout=PATIENCE, capture_output=True, text=True
-    )
 
 
 def _is_whole(file: Path) -> bool:

@@ -32,7 +32,7 @@ class Counts:
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> Self:
-        """From what `asdict` made."""
+        """From what was kept of one."""
         return cls(**{**kept, "answers": Counter(kept["answers"])})
 
     def add(self, answer: str, fault: str | None = None, **measured: float) -> None:

@@ -58,7 +58,7 @@ class Imported:
     def close(self) -> None:
         """Ends the process."""
         self._process.kill()
-        self._process.wait()
+        self._process.communicate()  # closes its pipes too
 
     def _read(self) -> int:
         assert self._process.stdout is not None  # noqa: S101 - for the type checker

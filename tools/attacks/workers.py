@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -71,7 +72,9 @@ def _from_forks(n: int, model: IntervalRegressor, expected: bytes) -> Counts:
     counts = Counts("forks of a process that predicted", "an equal answer, or an error at once")
     for _ in range(n):
         sys.stdout.flush()
-        child = os.fork()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # JAX's: just this is tried
+            child = os.fork()
         if child == 0:
             os._exit(_code_in_fork(model, expected))
         counts.add(*_fate(child))
