@@ -72,11 +72,11 @@ def attack(n: int, folder: Path, *, names: tuple[str, ...] = (), seed: int = 0) 
 def asked(worker: Watched, task: Any, file: Path) -> tuple[Outcome, str | None]:
     """What a file came to, and what was wrong with it.
 
-    What took too long is done once more: other work on the machine, or programs that were compiled
-    for the first time, are not the file's.
+    What took too long, or had no answer, is done once more: other work on the machine, or programs
+    that were compiled for the first time, are not the file's.
     """
     outcome = worker(task)
-    if outcome.fault is None and outcome.seconds > MOST_SECONDS:
+    if outcome.seconds > MOST_SECONDS:
         outcome = worker(task)
     if outcome.fault is None and outcome.seconds > MOST_SECONDS:
         return outcome, f"took {outcome.seconds:.2g} s"
