@@ -69,6 +69,10 @@ def attack(n: int, folder: Path, *, model: str = MODEL, seed: int = 0) -> list[C
     counts = {name: Counts(f"tables: {name}", wanted) for name in FORMATS}
     worker = Watched(_prepare, str(path))
     try:
+        for form in FORMATS.keys() - {".json"}:  # the attack itself must be right
+            (folder / f"whole{form}").write_bytes(whole[form])
+            if (outcome := worker(str(folder / f"whole{form}"))).answer != "answered":
+                raise RuntimeError(f"a whole {form} is not answered: {outcome}")
         for i in range(n):
             form = list(FORMATS)[i % len(FORMATS)]
             file = folder / f"mutant{form}"
@@ -110,7 +114,7 @@ def _prepare(model: str) -> Callable[[str], str]:
             pass
 
     def _learnt(path: str) -> None:
-        features, _ = known_rows(TableFile(path).read(), "y", Notes())
+        features = known_rows(TableFile(path).read(), "y", Notes()).features
         Encoder.fit(features).encode(features)
 
     return ask
