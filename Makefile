@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 export CONFIDE_DATA
 
-.PHONY: demo test lint docs check bench peers paper release-check clean
+.PHONY: demo test lint docs check bench peers paper faults minimums release-check clean
 
 demo: $(VENV)/.demo
 	$(BIN)/confide demo
@@ -42,6 +42,15 @@ peers: $(VENV)/.peers
 paper: $(VENV)/.experiments
 	$(BIN)/confide experiment run all
 	$(BIN)/confide experiment report
+
+# Attacks of every kind, and counts of what gave way; about an hour and a half, it can be stopped and goes on
+# where it was. The tests run a short version.
+faults: $(VENV)/.test
+	$(BIN)/python tools/faults.py --folder build/faults -o results/faults.md
+
+# The oldest versions that pyproject.toml allows, in an environment of their own; some minutes.
+minimums: | $(BIN)/python
+	$(BIN)/python tools/minimums.py
 
 # Builds wheel and sdist and tries the wheel in an empty environment; some minutes.
 release-check: $(VENV)/.release

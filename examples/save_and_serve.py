@@ -33,10 +33,11 @@ class Answer(BaseHTTPRequestHandler):
 
     def do_POST(self):
         """Reads rows, writes a prediction for each."""
-        rows = pd.DataFrame(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         try:
+            body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            rows = pd.DataFrame(json.loads(body))
             answer, status = served.get_prediction(rows).summary_frame(confidence_level=0.9), 200
-        except ValueError as error:
+        except (RecursionError, TypeError, ValueError) as error:
             answer, status = pd.DataFrame({"error": [str(error)]}), 400
         self.send_response(status)
         self.send_header("Content-Type", "application/json")

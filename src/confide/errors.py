@@ -62,6 +62,10 @@ class TableFileError(ValueError):
     """A file of a table that cannot be read, or a name that is no table's."""
 
 
+class TooLargeError(ValueError):
+    """A table that needs more memory than the machine has."""
+
+
 class WouldOverwriteError(FileExistsError):
     """The file exists already, and nobody asked to overwrite it."""
 

@@ -64,10 +64,10 @@ class Standardiser:
         x_mean, x_scale = (
             checked_array(arrays, name, (n_features,), np.float64) for name in ("x_mean", "x_scale")
         )
-        y_mean, y_scale = checked_array(arrays, "y_mean_and_scale", (2,), np.float64)
-        if not (np.all(x_scale > 0) and y_scale > 0):
-            raise ValueError("scales must be positive")
-        return cls(x_mean, x_scale, float(y_mean), float(y_scale))
+        y_mean, y_scale = checked_array(arrays, "y_mean_and_scale", (2,), np.float64).tolist()
+        if not (np.all(x_scale > 0) and y_scale > 0 and 0 < y_scale * y_scale < np.inf):
+            raise ValueError("scales must be positive, with a square that floats can hold")
+        return cls(x_mean, x_scale, y_mean, y_scale)
 
     def targets(self, y: Float64[np.ndarray, " row"]) -> Float32[np.ndarray, " row"]:
         """Standardised targets for the networks."""

@@ -447,6 +447,12 @@ def test_a_scale_that_is_not_positive_is_refused(rewritten, saved, name, value):
     assert_refused(rewritten(arrays={name: array}), "scales must be positive")
 
 
+@pytest.mark.parametrize("value", [1e200, 1e-200])
+def test_a_scale_of_the_target_that_cannot_be_squared_is_refused(rewritten, value):
+    array = np.array([0.0, value])
+    assert_refused(rewritten(arrays={"y_mean_and_scale": array}), "a square that floats can hold")
+
+
 def test_an_array_too_many_is_refused(rewritten):
     assert_refused(rewritten(arrays={"extra": np.ones(3)}), "not what was saved")
 

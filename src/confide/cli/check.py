@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from confide.budget import of_fits
 from confide.cli import arguments
 from confide.cli.pictures import write_picture
-from confide.cli.session import messages, refusals, say, say_json, stop_if_asked
+from confide.cli.session import messages, refusals, say, say_json, say_need, stop_if_asked
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# Of `check_table`; the members are the estimators' default.
+N_METHODS, MEMBERS = 3, 5
 BEFORE_CALIBRATION = (
     "All are the methods' own, before calibration: `confide fit` calibrates the prediction "
     "intervals, and with --calibrate-confidence the confidence intervals too."
@@ -60,6 +63,8 @@ def check(
         from confide.persistence import atomic_file
         from confide.workflow import check_table
 
+        n_rows, n_fits = min(rows, table.num_rows), N_METHODS * simulations
+        say_need(of_fits(n_rows, table.num_columns, MEMBERS, None, n_fits))
         with nullcontext() if output is None else atomic_file(output) as picture:
             checked = check_table(
                 table, target, n_simulations=simulations, most_rows=rows, seed=seed

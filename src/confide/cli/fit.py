@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from confide.budget import of_fits
 from confide.cli import arguments
-from confide.cli.session import errors_of, messages, refusals, say, say_json, stop_if_asked
+from confide.cli.session import (
+    errors_of,
+    messages,
+    refusals,
+    say,
+    say_json,
+    say_need,
+    stop_if_asked,
+)
 from confide.errors import TargetError, TwinError
 
 if TYPE_CHECKING:
@@ -135,6 +144,8 @@ def fit(
         model = _estimator(
             learner, network, epochs, n_members=members, random_state=seed, verbose=True
         )
+        n_fits = 1 + calibrate_confidence * (simulations or SIMULATIONS)
+        say_need(of_fits(table.num_rows, table.num_columns, members, epochs, n_fits))
         with atomic_file(output) as kept:  # opened first: who trains for hours must not lose all
             fitted = fit_table(
                 table,

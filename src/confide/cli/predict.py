@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from confide.budget import of_predicting
 from confide.cli.arguments import output_option, prediction_options, refuse_output
-from confide.cli.session import errors_of, messages, refusals, say, starting
+from confide.cli.session import errors_of, messages, refusals, say, say_need, starting
 from confide.errors import KeptColumnError
 
 
@@ -73,9 +74,11 @@ def predict(
                 arrow_types,
                 feature_names,
                 kept_columns,
+                n_fits,
                 one_ahead,
                 prediction_blocks,
                 refuse_missing_columns,
+                rows_per_block,
                 without_formulas,
             )
 
@@ -84,7 +87,11 @@ def predict(
         refuse_missing_columns(fitted, names)
         kept = kept_columns(keep, names)
         needed = [name for name in names if name in {*feature_names(fitted), *kept}]
-        blocks = source.blocks(columns=needed, types=arrow_types(fitted, source, kept))
+        at_once = rows_per_block(len(needed))
+        if source.about_rows is not None:
+            n_rows = source.about_rows
+            say_need(of_predicting(n_rows, len(needed), n_fits(fitted), at_once))
+        blocks = source.blocks(at_once, columns=needed, types=arrow_types(fitted, source, kept))
         answers = prediction_blocks(fitted, blocks, confidence_level=level, keep=kept, notes=notes)
         with row_counter("Predicting", shown=output is not None) as counted:
             ending = ".jsonl" if as_json else ".csv"

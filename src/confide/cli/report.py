@@ -6,8 +6,17 @@ from typing import Any
 
 import click
 
+from confide.budget import of_predicting
 from confide.cli import arguments
-from confide.cli.session import errors_of, messages, say, say_json, starting, stop_if_asked
+from confide.cli.session import (
+    errors_of,
+    messages,
+    say,
+    say_json,
+    say_need,
+    starting,
+    stop_if_asked,
+)
 
 
 @click.command(
@@ -43,11 +52,20 @@ def report(
             from confide.document import render_page
             from confide.persistence import atomic_file
             from confide.tables import TableFile
-            from confide.workflow import arrow_types, page_document, page_inputs
+            from confide.workflow import (
+                MOST_ROWS,
+                arrow_types,
+                n_fits,
+                page_document,
+                page_inputs,
+            )
 
         with atomic_file(output) as page:
             fitted, source = load(model, network=network), TableFile(file)
             table = source.read(types=arrow_types(fitted, source))
+            say_need(
+                of_predicting(min(table.num_rows, MOST_ROWS), table.num_columns, n_fits(fitted))
+            )
             inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
             document = page_document(inputs)
             content = render_page(document).encode()

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
+from confide.budget import Need
 from confide.terminal import plain, plain_json
 
 # Errors that have a message for people.
@@ -101,6 +102,12 @@ def say(*lines: object, err: bool = False, fg: str | None = None) -> None:
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """What Python would print with a file and a line of ours, and with escapes as they are."""
     say(f"Warning: {message}", err=True, fg="yellow")
+
+
+def say_need(need: Need) -> None:
+    """Says what the work that starts now will take, if that is worth a word."""
+    if line := str(need):
+        say(line, err=True)
 
 
 def say_json(payload: Any) -> None:

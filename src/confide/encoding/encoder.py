@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int64
 from sklearn.utils import check_array
 
+from confide.budget import BYTES_PER_TRAINED_CELL, refuse_beyond_memory
 from confide.encoding.columns import (
     CategoryColumn,
     Column,
@@ -221,6 +222,11 @@ class EncodedTable:
     def for_training(cls, table: Any) -> Self:
         """A table with the numbers of its own encoder."""
         encoder = Encoder.fit(table)
+        n_rows, n_features = len(table), len(encoder.feature_names)
+        refuse_beyond_memory(
+            BYTES_PER_TRAINED_CELL * n_rows * n_features,
+            f"Learning from {n_rows:,} rows and {n_features:,} columns of numbers",
+        )
         return cls(table, encoder, encoder.encode(table))
 
     def __array__(self, *arguments: Any, **keywords: Any) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Files of tables: CSV, TSV, Parquet, Arrow; read and written in blocks, nothing in them is run."""
 
 from confide.tables.recognise import CSV as CSV
+from confide.tables.table_file import ROWS_PER_BLOCK as ROWS_PER_BLOCK
 from confide.tables.table_file import TableFile as TableFile
 from confide.tables.table_file import read_blocks as read_blocks
 from confide.tables.table_file import read_table as read_table

@@ -30,6 +30,7 @@ class BinaryTable:
             self._reader = self._opened(file)
             described = self._reader.schema_arrow if form == PARQUET else self._reader.schema
             fields = [field for field in described if not ROW_LABELS.fullmatch(field.name)]
+            self.about_rows = self._reader.metadata.num_rows if form == PARQUET else None
             self.schema = self._arrow.schema([(f.name, self._storage(f.type)) for f in fields])
 
     def blocks(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Never
 
+from confide.budget import Meter
 from confide.errors import TableFileError
 from confide.extras import require
 from confide.tables.source import Ahead
@@ -17,6 +18,8 @@ from confide.tables.words import reads_as_number, type_in_words
 # Types are those of the first block, so it is larger than pyarrow's own; a record must fit in one.
 # Reading takes about fifty times as much memory, as pyarrow reads ahead.
 BLOCK_BYTES = 2**21
+# Of a table in memory, for each byte of its text: 0 and a comma are a number of 8 bytes.
+BYTES_PER_BYTE = 4
 DELIMITERS = ",;\t|"
 FIELD_STARTS = tuple(mark.encode() for mark in DELIMITERS + "\r\n")
 # What pandas takes as missing.
@@ -36,10 +39,19 @@ CONVERSION = re.compile(
 class Text(io.RawIOBase):
     """Bytes that are seen to be UTF-8 text in lines of bearable length as they pass."""
 
-    def __init__(self, stream: Any, name: str, longest: int, *, whole: bool = True) -> None:
-        """The stream, its name, the longest line, and whether it ends where the file does."""
+    def __init__(
+        self,
+        stream: Any,
+        name: str,
+        longest: int,
+        *,
+        whole: bool = True,
+        meter: Meter | None = None,
+    ) -> None:
+        """The stream, its name, the longest line, whether it ends where the file does; a count."""
         super().__init__()
         self._stream, self._name, self._longest, self._whole = stream, name, longest, whole
+        self._meter = meter
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._lines = 0
         self._line_bytes = 0
@@ -54,6 +66,8 @@ class Text(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """The next bytes; at the end, the newline that the last line may lack."""
         piece: bytes = self._stream.read(size)
+        if self._meter is not None:
+            self._meter.add(len(piece))
         self._check_encoding(piece)
         if b"\0" in piece:
             self._refuse_nul(piece)
@@ -129,6 +143,9 @@ class SeparatedText:
         start = Text(io.BytesIO(head), name, block_bytes, whole=whole)
         while start.read(block_bytes):
             pass
+        # Of a file as it lies on the disk: the rest has lines as long as the start.
+        size = None if stream.path is None else stream.path.stat().st_size
+        self.about_rows = None if size is None else head.count(b"\n") * size // max(len(head), 1)
         self._delimiter = _delimiter(head)
         _check_header(next(_records(head, self._delimiter), []), name)
         self.schema = self._first(Text(io.BytesIO(head), name, block_bytes, whole=whole)).schema
@@ -136,8 +153,8 @@ class SeparatedText:
         fields = (f.with_type(self._codes.get(f.name, f.type)) for f in self.schema)
         self.schema = require("pyarrow", "tables").schema(fields)
 
-    def _text(self) -> Text:
-        return Text(self._stream, self._name, self._block_bytes)
+    def _text(self, meter: Meter | None = None) -> Text:
+        return Text(self._stream, self._name, self._block_bytes, meter=meter)
 
     def _first(self, start: Text, types: Mapping[str, Any] | None = None) -> Any:
         """The reader, which has seen the first block."""
@@ -174,7 +191,7 @@ class SeparatedText:
     def read(self, columns: Sequence[str] | None, types: Mapping[str, Any]) -> Any:
         """The whole table; types that are not given fit every row."""
         with self._stream, self._explained(columns, types) as options:
-            table = self._csv.read_csv(self._text(), **options)
+            table = self._csv.read_csv(self._text(Meter(self._name, BYTES_PER_BYTE)), **options)
         self._check_decimals(table, types)
         return table
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from confide.budget import Meter
 from confide.errors import TableFileError, nearest
 from confide.extras import require
 from confide.tables.binary import BinaryTable
@@ -76,10 +77,16 @@ class TableFile:
         table = self._taken()
         if isinstance(table, SeparatedText):
             return table.read(columns, types or {})
-        blocks = table.blocks(ROWS_PER_BLOCK, columns, types or {})
-        return require("pyarrow", "tables").concat_tables(
-            [self._empty(columns, types or {}), *blocks]
-        )
+        tables, meter = [self._empty(columns, types or {})], Meter(self.name)
+        for block in table.blocks(ROWS_PER_BLOCK, columns, types or {}):
+            meter.add(block.nbytes)
+            tables.append(block)
+        return require("pyarrow", "tables").concat_tables(tables)
+
+    @property
+    def about_rows(self) -> int | None:
+        """How many rows there are, roughly; None where only reading would tell."""
+        return None if self._unread is None else self._unread.about_rows
 
     def _opened(self) -> SeparatedText | BinaryTable:
         stream = open_bytes(self._source)

@@ -14,9 +14,12 @@ from confide.workflow.predict import arrow_types as arrow_types
 from confide.workflow.predict import feature_names as feature_names
 from confide.workflow.predict import features_of as features_of
 from confide.workflow.predict import kept_columns as kept_columns
+from confide.workflow.predict import n_fits as n_fits
 from confide.workflow.predict import one_ahead as one_ahead
 from confide.workflow.predict import prediction_blocks as prediction_blocks
 from confide.workflow.predict import refuse_missing_columns as refuse_missing_columns
+from confide.workflow.predict import rows_per_block as rows_per_block
 from confide.workflow.predict import without_formulas as without_formulas
+from confide.workflow.report import MOST_ROWS as MOST_ROWS
 from confide.workflow.report import page_inputs as page_inputs
 from confide.workflow.training_table import TrainingTable as TrainingTable

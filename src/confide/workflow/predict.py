@@ -4,15 +4,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from confide.budget import BYTES_PER_PREDICTED_CELL, refuse_beyond_memory
 from confide.encoding import EncodedTable
 from confide.errors import KeptColumnError, TableMismatchError, listed, nearest
 from confide.estimators import IntervalRegressor
-from confide.tables import CSV, TableFile
+from confide.tables import CSV, ROWS_PER_BLOCK, TableFile
 from confide.terminal import for_spreadsheet
 from confide.workflow.notes import Notes, counted_in_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# Of a table that is predicted, at once.
+CELLS_PER_BLOCK = 128 * ROWS_PER_BLOCK
 
 
 def features_of(model: IntervalRegressor, table: "pa.Table") -> "pa.Table":
@@ -40,6 +44,11 @@ def encoded(model: IntervalRegressor, table: "pa.Table") -> EncodedTable:
     features, encoder = features_of(model, table), model.encoder_
     if encoder is None:
         raise TypeError("A model that was fitted to an array does not know the columns of a table.")
+    n_rows, n_features = features.num_rows, len(encoder.feature_names)
+    refuse_beyond_memory(
+        BYTES_PER_PREDICTED_CELL * n_rows * n_features,
+        f"Predicting {n_rows:,} rows of {n_features:,} columns of numbers at once",
+    )
     return EncodedTable(features, encoder, *encoder.encode_and_report(features))
 
 
@@ -135,6 +144,17 @@ def prediction_blocks(
         kept = {name: block.column(name) for name in keep}
         yield pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})
         start += block.num_rows
+
+
+def rows_per_block(n_columns: int) -> int:
+    """Rows to predict at once: fewer of a wide table, so that the memory does not depend on it."""
+    return max(1, min(ROWS_PER_BLOCK, CELLS_PER_BLOCK // max(n_columns, 1)))
+
+
+def n_fits(model: IntervalRegressor) -> int:
+    """How many fits are asked about each row: the model's own, and those to its twins."""
+    on_twins = model.confidence_calibration_
+    return 1 + (0 if on_twins is None else len(on_twins.fits))
 
 
 def kept_columns(asked: str, there: Sequence[str]) -> list[str]:

@@ -1,0 +1,160 @@
+"""What work will take, told before it starts, and refused where the machine does not have it."""
+
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from confide.errors import TooLargeError
+
+# What is less is not worth a word.
+SECONDS_WORTH_SAYING, BYTES_WORTH_SAYING = 5.0, 1e9
+# Of a table that is trained on, for each cell: the table as numbers, its parts, and copies of them.
+BYTES_PER_TRAINED_CELL = 40
+# Of rows that are predicted, for each cell: as numbers, standardised, and what compares them.
+BYTES_PER_PREDICTED_CELL = 24
+# On two cores of 2024: rows of an epoch of a member, with so many columns as double its time.
+TRAINED_ROWS_PER_SECOND, COLUMNS_OF_HALF_SPEED = 2e6, 50
+PREDICTED_ROWS_PER_SECOND = 1e5
+# Epochs that are chosen by a fit, and the share of them that is repeated.
+USUAL_EPOCHS, RETRAINED = 100, 1.3
+ADVICE = "Use fewer columns or a sample of the rows, or a machine with more memory."
+
+
+class Need(NamedTuple):
+    """Memory and time that some work will take, roughly.
+
+    Example:
+        >>> str(Need(3e9, 250))
+        'This will take about 3.0 GB of memory and 4 minutes.'
+        >>> str(Need(3e6, 2))
+        ''
+    """
+
+    bytes: float
+    seconds: float
+
+    def __str__(self) -> str:
+        parts = [f"{in_gigabytes(self.bytes)} of memory"] * (self.bytes > BYTES_WORTH_SAYING)
+        parts += [_in_words(self.seconds)] * (self.seconds > SECONDS_WORTH_SAYING)
+        return f"This will take about {' and '.join(parts)}." if parts else ""
+
+
+def of_fits(
+    n_rows: int, n_columns: int, n_members: int, epochs: int | str | None, n_fits: int
+) -> Need:
+    """Of so many fits to a table; where the epochs are chosen by the fit, they are a guess."""
+    n_epochs = epochs if isinstance(epochs, int) else USUAL_EPOCHS
+    of_a_row = (1 + n_columns / COLUMNS_OF_HALF_SPEED) / TRAINED_ROWS_PER_SECOND
+    seconds = RETRAINED * n_fits * n_members * n_epochs * n_rows * of_a_row
+    return Need(BYTES_PER_TRAINED_CELL * n_rows * n_columns, seconds)
+
+
+def of_predicting(
+    n_rows: int, n_columns: int, n_fits: int, rows_at_once: int | None = None
+) -> Need:
+    """Of predictions by so many fits, the model's own and those of its twins."""
+    at_once = n_rows if rows_at_once is None else min(n_rows, rows_at_once)
+    memory = BYTES_PER_PREDICTED_CELL * at_once * n_columns
+    return Need(memory, n_fits * n_rows / PREDICTED_ROWS_PER_SECOND)
+
+
+def refuse_beyond_memory(needed: float, what: str, advice: str = ADVICE) -> None:
+    """Refuses work that would end with the process being killed.
+
+    Raises:
+        TooLargeError: with what was needed, what there is, and what to do.
+    """
+    available = available_memory()
+    if available is not None and needed > available:
+        raise TooLargeError(
+            f"{what} needs about {in_gigabytes(needed)} of memory, and this machine has "
+            f"{in_gigabytes(available)} left. {advice}"
+        )
+
+
+class Meter:
+    """Bytes of a table that is read as a whole, up to what the memory can take.
+
+    A few compressed kilobytes may become any number of bytes.
+
+    Args:
+        name: of the file.
+        growth: bytes in memory for each that is counted.
+    """
+
+    def __init__(self, name: str, growth: float = 1.0) -> None:
+        self._name, self._growth = name, growth
+        self._bytes, self._most = 0, available_memory()
+
+    def add(self, bytes_: int) -> None:
+        """Counts some more.
+
+        Raises:
+            TooLargeError: they are too many.
+        """
+        self._bytes += bytes_
+        if self._most is not None and self._growth * self._bytes > self._most:
+            raise TooLargeError(
+                f"{self._name} does not fit in memory: there are more than "
+                f"{in_gigabytes(self._bytes)} in it, and this machine has "
+                f"{in_gigabytes(self._most)} left. {ADVICE}"
+            )
+
+
+def available_memory() -> int | None:
+    """Bytes that this process may still take, as far as the system tells."""
+    known = [_of_system(), _of_container(), _of_process()]
+    return min((max(bytes_, 0) for bytes_ in known if bytes_ is not None), default=None)
+
+
+def in_gigabytes(bytes_: float) -> str:
+    """A size for people.
+
+    Example:
+        >>> in_gigabytes(2**30)
+        '1.1 GB'
+    """
+    return f"{bytes_ / 1e9:,.1f} GB"
+
+
+def _of_system() -> int | None:
+    for line in _lines("/proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    try:  # what there is in all, where nobody knows what is free
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _of_container() -> int | None:
+    most, used = (_lines(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
+    return int(most[0]) - int(used[0]) if most and used and most[0].isdigit() else None
+
+
+def _of_process() -> int | None:
+    """What `ulimit -v` leaves."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    used = _lines("/proc/self/statm")
+    if most == resource.RLIM_INFINITY or not used:
+        return None
+    return most - int(used[0].split()[0]) * resource.getpagesize()
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def _in_words(seconds: float) -> str:
+    for size, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds > 1.5 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.0f} seconds"

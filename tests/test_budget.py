@@ -1,0 +1,157 @@
+"""What work takes is told before it starts, and more than the machine has is refused."""
+
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import confide.workflow
+from confide.budget import Meter, Need, available_memory, of_fits, of_predicting
+from confide.cli import main
+from confide.encoding import EncodedTable
+from confide.errors import TooLargeError
+from confide.tables import ROWS_PER_BLOCK, TableFile, read_table
+from confide.workflow import fit_table, rows_per_block
+
+MEGABYTE = 10**6
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)), prog_name="confide")
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    """A machine that has 50 MB left."""
+    monkeypatch.setattr("confide.budget._of_system", lambda: 50 * MEGABYTE)
+
+
+@pytest.fixture
+def unworked(monkeypatch):
+    for name in ("fit_table", "page_inputs", "check_table"):
+        monkeypatch.setattr(confide.workflow, name, lambda *_, **__: pytest.fail("work began"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table, a model of it, and files that are far larger than they look."""
+    folder = tmp_path_factory.mktemp("budget")
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "y"])
+    frame.to_csv(folder / "homes.csv", index=False)
+    model = confide.DeepEnsembleRegressor(
+        n_members=2, hidden_layer_sizes=(4,), max_epochs=3, random_state=0
+    )
+    fit_table(pa.Table.from_pandas(frame), "y", model).model.save(folder / "model.confide")
+    with gzip.open(folder / "bomb.csv.gz", "wb") as bomb:
+        bomb.write(b"a,b,y\n" + b"0,0,0\n" * (20 * MEGABYTE // 6))
+    zeros = pa.array(np.zeros(10 * MEGABYTE, np.int8)).cast(pa.int64())
+    pq.write_table(pa.table({"a": zeros, "b": zeros, "y": zeros}), folder / "bomb.parquet")
+    return folder
+
+
+@pytest.mark.parametrize("bomb", ["bomb.csv.gz", "bomb.parquet"])
+def test_a_small_file_that_becomes_large_is_refused(folder, little_memory, unworked, bomb):
+    assert (folder / bomb).stat().st_size < MEGABYTE
+    for command in (("fit", folder / bomb, "-t", "y"), ("check", folder / bomb, "-t", "y")):
+        result = run(*command, "-o", folder / f"out{'.png' * (command[0] == 'check')}")
+        assert result.exit_code == 1, result.output
+        assert f"{bomb} does not fit in memory: there are more than 0." in result.stderr
+        assert "Use fewer columns or a sample of the rows" in result.stderr
+    result = run("report", folder / "model.confide", folder / bomb, "-o", folder / "out.html")
+    assert result.exit_code == 1
+    assert "does not fit in memory" in result.stderr
+
+
+def test_a_whole_bomb_is_read_where_there_is_memory(folder):
+    assert read_table(folder / "bomb.parquet").num_rows == 10 * MEGABYTE
+
+
+def test_a_table_too_wide_to_learn_from_is_refused_before_it_is_encoded(little_memory, monkeypatch):
+    table = pd.DataFrame(np.zeros((20, 1)) + np.arange(20)[:, None], columns=["a"])
+    assert EncodedTable.for_training(table).matrix.shape == (20, 1)
+    monkeypatch.setattr("confide.budget._of_system", lambda: 700)
+    with pytest.raises(
+        TooLargeError, match=r"Learning from 20 rows and 1 columns of numbers needs"
+    ):
+        EncodedTable.for_training(table)
+
+
+def test_predicting_needs_little_memory_however_wide_the_table_is():
+    assert rows_per_block(10) == ROWS_PER_BLOCK
+    assert rows_per_block(10**5) * 10**5 < 10**7
+    assert rows_per_block(10**9) == 1
+
+
+def test_more_rows_at_once_than_the_memory_takes_are_refused(folder, monkeypatch):
+    model, table = confide.load(folder / "model.confide"), read_table(folder / "homes.csv")
+    monkeypatch.setattr("confide.budget._of_system", lambda: 1000)
+    with pytest.raises(TooLargeError, match="Predicting 60 rows of 2 columns of numbers at once"):
+        confide.workflow.predict.encoded(model, table)
+
+
+@pytest.mark.parametrize("command", ["fit", "check", "report", "predict"])
+def test_each_command_says_what_it_will_take(folder, monkeypatch, command):
+    for name in ("TRAINED_ROWS_PER_SECOND", "PREDICTED_ROWS_PER_SECOND"):
+        monkeypatch.setattr(f"confide.budget.{name}", 0.001)
+
+    def stop(*_, **__):
+        raise ValueError("The work begins.")
+
+    for name in ("fit_table", "page_inputs", "check_table", "prediction_blocks"):
+        monkeypatch.setattr(confide.workflow, name, stop)
+    homes, model = folder / "homes.csv", folder / "model.confide"
+    target = ("-t", "y") if command in {"fit", "check"} else ()
+    inputs = (homes, *target) if target else (model, homes)
+    output = () if command == "check" else ("-o", folder / "out.html")
+    result = run(command, *inputs, *output, "--force")
+    first, last = result.stderr.strip().splitlines()
+    assert first.startswith("This will take about ")
+    assert first.endswith((" hours.", " days."))
+    assert last == "Error: The work begins."
+
+
+def test_small_work_is_not_announced(folder):
+    result = run("predict", folder / "model.confide", folder / "homes.csv")
+    assert "will take" not in result.stderr
+
+
+def test_needs_grow_with_the_work():
+    small, large = of_fits(100, 10, 5, "auto", 1), of_fits(100_000, 10, 5, "auto", 21)
+    assert str(small) == ""
+    assert str(large) == "This will take about 14 minutes."
+    assert of_fits(1000, 10**5, 5, 80, 1).bytes == 40 * 10**8
+    assert str(of_predicting(10**7, 10, 21, 65_536)) == "This will take about 35 minutes."
+    assert str(Need(2.5e9, 1)) == "This will take about 2.5 GB of memory."
+    assert str(Need(0, 80)) == "This will take about 80 seconds."
+
+
+def test_rows_of_a_file_are_estimated(folder, tmp_path):
+    pd.DataFrame({"a": range(300_000)}).to_csv(tmp_path / "long.csv", index=False)
+    assert TableFile(tmp_path / "long.csv").about_rows == pytest.approx(300_000, rel=0.1)
+    assert TableFile(folder / "bomb.parquet").about_rows == 10 * MEGABYTE
+    assert TableFile(folder / "bomb.csv.gz").about_rows is None
+
+
+def test_what_ulimit_leaves_counts():
+    script = (
+        "import resource; from confide.budget import available_memory;"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32)); print(available_memory())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True
+    )
+    assert 0 < int(done.stdout) < 2**32
+    assert available_memory() > 0
+
+
+def test_without_a_word_from_the_system_nothing_is_refused(monkeypatch):
+    for name in ("_of_system", "_of_container", "_of_process"):
+        monkeypatch.setattr(f"confide.budget.{name}", lambda: None)
+    assert available_memory() is None
+    Meter("a file").add(10**18)
