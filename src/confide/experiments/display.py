@@ -13,7 +13,14 @@ from confide.experiments.store import Saved
 
 
 class Display:
-    """Shows the progress of a run on a console. Use it as a context manager."""
+    """Shows the progress of a run on a console. Use it as a context manager.
+
+    Args:
+        experiment: what runs.
+        cells: all cells of the run.
+        missing: those that are still to be run.
+        console: a console of rich.
+    """
 
     def __init__(
         self, experiment: Experiment, cells: Sequence[Cell], missing: Sequence[Cell], console: Any
