@@ -116,7 +116,7 @@ def _unseen_in_words(unseen: Mapping[str, Mapping[str | None, int]], most: int =
         rest = [f"{len(sorted_) - most} more"] if len(sorted_) > most else []
         columns.append(f"{column}: {', '.join(words + rest)}")
     return (
-        f"Values that the training data did not have. {'; '.join(columns)}. Such categories count "
-        "as none of the known ones, and missing numbers as the median: trust the intervals of "
-        "these rows less."
+        f"Values that the training data did not have. {'; '.join(columns)}. Such categories are "
+        "treated as none of the known ones, and missing numbers as the median: trust the "
+        "intervals of these rows less."
     )

@@ -114,7 +114,7 @@ def test_epochs_of_trees_are_a_number():
     words = ("fit", "houses.csv", "--target", "price", "--learner", "xgboost", "--epochs", "auto")
     result = run(*words)
     assert result.exit_code == 2
-    assert "pass a number for xgboost" in " ".join(result.output.split())
+    assert "Pass a number for xgboost" in " ".join(result.output.split())
 
 
 @pytest.mark.usefixtures("folder")

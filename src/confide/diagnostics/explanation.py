@@ -89,7 +89,7 @@ OF_FUNCTION = (
     "are added."
 )
 AFTER_CALIBRATION = (
-    "After calibration they have room for systematic errors too, which more members do not shrink."
+    "After calibration they include systematic errors too, which more members do not shrink."
 )
 # Rows that the levers are computed for: means over so many are right to the second digit.
 MOST_ROWS = 1000

@@ -56,8 +56,8 @@ def before_calibration(prediction: Prediction) -> tuple[Prediction, TwinErrors]:
     """
     if prediction.uncalibrated is None or prediction.twin_errors is None:
         raise ValueError(
-            "The picture needs confidence intervals that were calibrated on simulated twins, and "
-            "these are the method's own. Call `calibrate_confidence(X, y)` with the rows of `fit`, "
-            "and predict again."
+            "The picture needs confidence intervals that were calibrated on simulated twins, "
+            "but these are not calibrated. Call `calibrate_confidence(X, y)` with the rows of "
+            "`fit`, and predict again."
         )
     return prediction.uncalibrated, prediction.twin_errors

@@ -216,8 +216,8 @@ class SeparatedText:
     def _ragged(self, row: Any) -> str:
         return (
             f"{self._name}, row {row.number} (the header is row 1): {row.actual_columns} fields, "
-            f"but the header has {row.expected_columns}: {_short(row.text)}. Correct the row; "
-            "a field that holds the delimiter needs quotes."
+            f"but the header has {row.expected_columns}: {_short(row.text)}. Correct the row; a "
+            "field that contains the delimiter needs quotes."
         )
 
     def _in_words(self, complaint: str) -> str:

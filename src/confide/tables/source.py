@@ -85,8 +85,8 @@ def open_bytes(source: str | Path) -> Ahead:
     if str(source) == STANDARD_INPUT:
         if sys.stdin.isatty():
             raise TableFileError(
-                "Standard input is the keyboard, and a table is needed. Pipe one in, or name a "
-                "file."
+                "Standard input is the keyboard, but a table is needed. Pipe a table in, or "
+                "name a file."
             )
         raw = Ahead(sys.stdin.buffer, name)
     else:
@@ -120,7 +120,7 @@ def _stat(path: Path) -> os.stat_result:
     except OSError as error:
         raise TableFileError(f"{path} cannot be opened: {error.strerror}.") from error
     if stat.S_ISDIR(status.st_mode):
-        raise TableFileError(f"{path} is a folder, and a file is needed. Name one of its files.")
+        raise TableFileError(f"{path} is a folder, but a file is needed. Name one of its files.")
     return status
 
 
@@ -129,5 +129,5 @@ def _opened(path: Path) -> BinaryIO:
         return path.open("rb")
     except OSError as error:
         raise TableFileError(
-            f"{path} cannot be opened: {error.strerror}. Reading it must be allowed (chmod u+r)."
+            f"{path} cannot be opened: {error.strerror}. Check that you may read it (chmod u+r)."
         ) from error

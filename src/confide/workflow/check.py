@@ -41,7 +41,7 @@ class CheckedTable:
     def asks_for_honesty(self) -> bool:
         """The old name of `advises_calibration`."""
         warnings.warn(
-            "asks_for_honesty is now advises_calibration, and the old name will go.",
+            "asks_for_honesty is now advises_calibration, and the old name will be removed.",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -77,7 +77,7 @@ def check_table(
     notes = Notes()
     features, y = known_rows(table, target, notes)
     if len(y) > most_rows:
-        notes.add(f"Of {len(y):,} rows, {most_rows:,} drawn at random are used (see --rows).")
+        notes.add(f"Of {len(y):,} rows, {most_rows:,} are used, drawn at random (see --rows).")
         drawn = np.random.default_rng(seed).choice(len(y), most_rows, replace=False)
         features, y = features.take(drawn), y[drawn]
     with notes.of_warnings():

@@ -90,7 +90,7 @@ class Description:
         kinds = (column["kind"] for column in self.columns)
         lines += [f"  {name:{wide}}  {kind}" for name, kind in zip(names, kinds, strict=True)]
         if self.judged:
-            lines += ["", "On the rows set aside:"]
+            lines += ["", "On the held-out rows:"]
             lines += [f"  {name}: {value:.4g}" for name, value in self.judged.items()]
         for title, sentences in (("Notes", self.notes), ("Warnings", self.warnings)):
             if sentences:
@@ -133,8 +133,8 @@ def sentences(summary: "CalibrationSummary | None") -> list[str]:
     if summary is None:
         return []
     twins = " and ".join(
-        f"{twin.n_simulations} like the function {twin.kind.replace('_', ' ')!r}, with residuals "
-        f"{twin.ratio:.2g} times the size of the data's"
+        f"{twin.n_simulations} from the function {twin.kind.replace('_', ' ')}, with residuals "
+        f"{twin.ratio:.2g} times as large as on the data"
         for twin in summary.resemblances
     )
     known = f"known to about ± {100 * summary.factor_error:.0f} %"
@@ -145,7 +145,7 @@ def sentences(summary: "CalibrationSummary | None") -> list[str]:
             f"the typical row, and {low:.2g} to {high:.2g} times in nine rows of ten."
             for level, (low, middle, high) in summary.widening.items()
         ),
-        f"From so many simulations the width in a typical row is {known}.",
+        f"With this many simulations, the width in a typical row is {known}.",
     ]
     if summary.biased <= MANY_BIASED:  # else it is a warning
         few = f"At {100 * summary.biased:.0f} % of the rows the systematic error exceeds chance."

@@ -56,8 +56,8 @@ class TrainingTable:
             return cls(**checked_fields(cls, dict(rows.origin)))
         except ValueError as error:
             raise ModelFileError(
-                f"What the model says of its training table is of the wrong type ({error}): its "
-                "file is damaged or was tampered with. Save the model again."
+                f"The model's description of its training table has the wrong type ({error}): "
+                "its file is damaged or was tampered with. Save the model again."
             ) from error
 
 

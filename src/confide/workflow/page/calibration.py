@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 IDEA = (
     "Models err systematically where the true function is rough, and a single fit does not show "
     "it. So the whole fit was repeated on simulated twins of the training data, whose true "
-    "function is known. Each row's confidence interval is now as wide as it had to be there. The "
-    "intervals are honest, so they cover as often as they say, if the twins are like the true "
-    "function. No simulation can show whether they are."
+    "function is known. Each row's confidence interval is now as wide as it had to be there. "
+    "The intervals are honest (they cover as often as their level says) if the twins are like "
+    "the true function. No simulation can show whether they are."
 )
 RATIO = (
-    "size of the model's residuals on the twin over that on your data: 1 is alike, "
+    "size of the model's residuals on the twin, divided by that on your data: 1 is equal, "
     f"{1 / UNLIKE:.2g} to {UNLIKE:g} is close"
 )
 P_VALUE = (
-    "how often chance alone makes residuals as different as this: below "
-    f"{BEYOND_CHANCE:g} it is not put down to chance"
+    f"how often chance alone makes residuals this different: below {BEYOND_CHANCE:g} chance does "
+    "not explain it"
 )
 TWIN_COLUMNS = (
     Column("kind", "twin"),
     Column("rmse", "held-out RMSE", ".4g", help="typical error on held-out rows"),
     Column("behind", "behind the best", ".2g", help="in standard errors: up to 1 may be chance"),
     Column("used", help="data were simulated from those at most 1 behind the best"),
-    Column("ratio", "residuals, times the data's", ".2g", help=RATIO),
+    Column("ratio", "residuals, relative to the data's", ".2g", help=RATIO),
     Column("p_value", "p-value", ".2g", help=P_VALUE),
 )
 WIDENING_COLUMNS = (
@@ -66,13 +66,14 @@ def calibration_parts(rows: Rows) -> Iterator[Part]:
     caption = (
         f"How many times as wide as before calibration each {level_text(rows.inputs.level)} "
         "confidence interval became. Bars are one standard error long on each side, from the "
-        "number of simulations. On the dashed line nothing changed. Drag sideways to brush rows."
+        "number of simulations. On the dashed line nothing changed. Drag sideways to select "
+        "rows."
     )
     yield Figure("widening", caption, figures.sorted_widening(rows), ROWS)
     if rows.widening_features:
         caption = (
-            "The same by the features most related to it: where confidence intervals were too "
-            "narrow before. Drag sideways to brush rows."
+            "The same by the features most related to it. It shows where confidence intervals "
+            "were too narrow before. Drag sideways to select rows."
         )
         yield Figure("widening-by-feature", caption, figures.widening_by_feature(rows), ROWS)
 
@@ -113,6 +114,6 @@ def _widening(rows: Rows, calibration: "CalibrationSummary | None") -> Iterator[
     frame = pd.DataFrame(lines, columns=[column.name for column in WIDENING_COLUMNS])
     yield Table("widening", caption, frame, WIDENING_COLUMNS)
     yield (
-        f"{biased} {SYSTEMATIC} From {errors.n_simulations} simulations the width in a typical row "
-        f"is known to about ± {percent(float(np.median(errors.factor_error)))}."
+        f"{biased} {SYSTEMATIC} From {errors.n_simulations} simulations, the width in a typical "
+        f"row is known to about ± {percent(float(np.median(errors.factor_error)))}."
     )

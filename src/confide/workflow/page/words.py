@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_SEEN_ON_DATA = (
-    "No data can show whether *confidence* intervals hold the true function, because nobody "
+    "No data can show whether *confidence* intervals contain the true function, because nobody "
     "observes that function. "
 )
 # What can be done about it, for confidence intervals that are not calibrated; what was, for others.
@@ -31,8 +31,9 @@ ON_SIMULATED_TWINS = (
 )
 ALL_CALIBRATED_ON = (
     "The prediction intervals are calibrated on every row of this file that the model was not "
-    "trained on, so these rows cannot judge them. By construction, a calibrated interval holds a "
-    "new row like these as often as promised, on average over such rows."
+    "trained on, so these rows cannot judge them. By construction, a calibrated interval "
+    "contains a new observation like these as often as its level says, on average over such "
+    "rows."
 )
 WORSE_THAN_MEAN = (
     "The model is worse than predicting the mean of the target on rows it has not seen: do not use "
@@ -155,10 +156,10 @@ def _coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
                 for value in (row.coverage, max(row.level - room, 0), min(row.level + room, 1))
             )
             sentences.append(
-                f"{which.format(level=level_text(inputs.level))} held {share} % of the observed "
-                f"values ({row.held:,} of {row.rows:,}); {low} to {high} % would be expected. So "
-                f"they {'were' if name == judgement.RAW else 'are'} {row.verdict}"
-                f"{_other_levels(kind[kind['level'] != row.level], row.verdict)}."
+                f"{which.format(level=level_text(inputs.level))} contained {share} % of the "
+                f"observed values ({row.held:,} of {row.rows:,}); {low} to {high} % would be "
+                f"expected. So they {'were' if name == judgement.RAW else 'are'} "
+                f"{row.verdict}{_other_levels(kind[kind['level'] != row.level], row.verdict)}."
             )
     return " ".join([*sentences, not_seen_words(rows)])
 
@@ -204,10 +205,10 @@ def _widening_words(rows: Rows) -> str | None:
         number(float(times), ".2g") for times in np.nanquantile(widening, [0.05, 0.5, 0.95])
     )
     text = (
-        f"They are calibrated on {errors.n_simulations} simulated twins of the training data. This "
-        f"made them {middle} times as wide as before in the typical row, and {low} to {high} times "
-        "as wide in nine rows of ten. They cover as often as they say if the twins are like the "
-        "true function."
+        f"They are calibrated on {errors.n_simulations} simulated twins of the training data. "
+        f"This made them {middle} times as wide as before in the typical row, and {low} to "
+        f"{high} times as wide in nine rows of ten. They cover as often as their level says if "
+        "the twins are like the true function."
     )
     calibration = rows.inputs.summary
     return text if calibration is None else f"{text} Verdict: {calibration.advice.lower()}."
@@ -233,8 +234,8 @@ def novelty_words(rows: Rows) -> str:
     inputs = rows.inputs
     if inputs.prediction.novelty is None:
         return (
-            "Intervals cannot be trusted far from the training data. How far these rows are was "
-            "not asked for."
+            "Intervals cannot be trusted far from the training data. How far away these rows "
+            "are was not computed."
         )
     unseen = ~inputs.has_status(TRAINED)
     n_rows, n = int(unseen.sum()), int((inputs.novel & unseen).sum())
@@ -243,7 +244,7 @@ def novelty_words(rows: Rows) -> str:
     seen = " that the model was not trained on" if n_rows < inputs.n_rows else ""
     # With fewer than 99 reference rows, only what is farther out than all of them is called so.
     chance = (
-        f"By chance, about {level_text(NOVEL)} of rows like the training data are called so too, "
+        f"By chance, about {level_text(NOVEL)} of rows like the training data are flagged too, "
         "fewer if the training table is small."
     )
     if n == 0:
