@@ -483,7 +483,7 @@ def test_inspect_says_what_the_model_is(model):
     said = done("inspect", model).stdout
     assert re.search(r"^predicts: +price$", said, re.MULTILINE)
     assert re.search(r"^fitted to: +homes.parquet$", said, re.MULTILINE)
-    assert re.search(r"^rows: +119 trained on, 30 set aside$", said, re.MULTILINE)
+    assert re.search(r"^rows: +119 trained on, 30 held out$", said, re.MULTILINE)
     assert re.search(r"^  kind +category$", said, re.MULTILINE)
     told = json.loads(done("inspect", model, "--json").stdout)
     assert told["calibrated_on"] == 30

@@ -20,13 +20,13 @@ class Description:
         method: name of its estimator.
         target: name of what it predicts, or None where it was made in Python.
         file: name of the file that it was fitted to, or None likewise.
-        rows: rows trained on and set aside, or None likewise.
+        rows: rows trained on and held out, or None likewise.
         columns: for each column of its table, its name and what it was read as.
         settings: the constructor's arguments, and what a fit chose.
         calibrated_on: rows that its prediction intervals were calibrated on; 0 for none.
         confidence_calibration: what the calibration of its confidence intervals on simulated twins
             found, as `CalibrationSummary.to_json` has it, or None where they are not calibrated.
-        judged: accuracy on the rows that were set aside.
+        judged: accuracy on the held-out rows.
         notes: what happened when it was fitted.
         warnings: what the reader should worry about.
     """
@@ -56,7 +56,9 @@ class Description:
             "method": self.method,
             "predicts": self.target or "a target without a name",
             "fitted to": self.file or "data in Python",
-            "rows": ", ".join(f"{n:,} {what}" for what, n in rows.items()),
+            "rows": ", ".join(
+                f"{n:,} {what.replace('set aside', 'held out')}" for what, n in rows.items()
+            ),
             "prediction intervals": self._prediction_intervals(),
             "confidence intervals": self._twins() or "not calibrated",
             **{name: _short(value) for name, value in self.settings.items()},

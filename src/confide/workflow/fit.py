@@ -40,7 +40,7 @@ class FittedTable:
     """A model made from a table, with what is to be said of it.
 
     Attributes:
-        model: fitted, calibrated where enough rows could be set aside, with its `training_table_`.
+        model: fitted, calibrated where enough rows could be held out, with its `training_table_`.
         notes: what happened on the way: rows dropped, columns left out.
         warnings: what the reader should worry about.
     """
@@ -51,7 +51,7 @@ class FittedTable:
 
     @property
     def judgement(self) -> str:
-        """How good it is on the rows that were set aside, in a sentence."""
+        """How good it is on the held-out rows, in a sentence."""
         judged = TrainingTable.of(self.model).judged
         if not judged:
             return "No rows were held out, so it is not known how good the model is."
@@ -89,7 +89,7 @@ def fit_table(
 ) -> FittedTable:
     """Fits an estimator to a table as it is.
 
-    A share of the rows is set aside. The reported accuracy is that on these rows, which the model
+    A share of the rows is held out. The reported accuracy is that on these rows, which the model
     has not seen, and the prediction intervals are then calibrated on them. Confidence intervals
     can be calibrated too, on simulated twins of the rows that were trained on.
 
@@ -98,7 +98,7 @@ def fit_table(
         target: name of the column to predict.
         estimator: what to fit, in place.
         file: name of the table's file, remembered.
-        hold_out: share of the rows to set aside, at most 10,000 of them; 0 for none.
+        hold_out: share of the rows to hold out, at most 10,000 of them; 0 for none.
         seed: of the choice of rows.
         calibrate_confidence: whether to calibrate confidence intervals, see
             `IntervalRegressor.calibrate_confidence`; it takes as long as `n_simulations` fits.
