@@ -105,6 +105,17 @@ def listed(names: Sequence[str], most: int = 15) -> str:
     return ", ".join(repr(name) for name in names[:most]) + more
 
 
+def enumerated(items: Sequence[str]) -> str:
+    """Several things in a sentence.
+
+    Example:
+        >>> enumerated(["a"]), enumerated(["a", "b", "c"])
+        ('a', 'a, b and c')
+    """
+    *most, last = items
+    return f"{', '.join(most)} and {last}" if most else last
+
+
 def _unseen_in_words(unseen: Mapping[str, Mapping[str | None, int]], most: int = 5) -> str:
     columns = []
     for column, counts in unseen.items():

@@ -190,7 +190,7 @@ def test_an_honest_model_has_its_section_on_the_page(honest, homes, tmp_path):
 
 def test_simulations_are_for_honest_fits_and_not_too_few(homes, tmp_path):
     command = ["fit", homes, "-t", "price", "-o", tmp_path / "new"]
-    refused(2, "--simulations is for --calibrate-confidence", *command, "--simulations", "20")
+    refused(2, "--simulations needs --calibrate-confidence", *command, "--simulations", "20")
     refused(
         2, r"9 is not in the range x>=10", *command, "--calibrate-confidence", "--simulations", "9"
     )

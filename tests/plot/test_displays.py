@@ -524,7 +524,7 @@ def test_a_method_without_variances_has_no_split(prediction, ax):
     bare = dataclasses.replace(prediction, aleatoric_variance=None)
     with pytest.raises(NoSuchIntervalError, match=r"but no variance\. Ask for its predic"):
         SplitDisplay.from_prediction(bare, ax=ax)
-    with pytest.raises(NoSuchIntervalError, match="without a variance"):
+    with pytest.raises(NoSuchIntervalError, match="but no variance"):
         plot_split(bare, ax=ax)
 
 

@@ -117,10 +117,11 @@ def test_the_summary_says_it_all_in_words():
         (
             # The standard error is that of 0.95 in 4 rows, 0.109.
             "- **How often prediction intervals are right.** The 95 % prediction intervals "
-            "held 75 % of the observed values (3 of 4); 73 to 100 % would be expected. So they "
-            "are right, within chance. No data can show whether *confidence* intervals hold "
-            "the true function, because nobody observes that function. `confide check` tests "
-            "them on simulated data, and `confide fit --calibrate-confidence` calibrates them."
+            "contained 75 % of the observed values (3 of 4); 73 to 100 % would be expected. So "
+            "they are right, within chance. No data can show whether *confidence* intervals "
+            "contain the true function, because nobody observes that function. `confide check` "
+            "tests them on simulated data, and `confide fit --calibrate-confidence` calibrates "
+            "them."
         ),
         (
             "- **Where the uncertainty comes from.** On average over rows, the variance of "

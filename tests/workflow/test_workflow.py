@@ -611,7 +611,7 @@ def test_kept_columns_must_be_there_and_must_not_hide_results(fitted, rows):
     with pytest.raises(KeptColumnError, match=r"no column 'idd' to keep.*mean 'id'"):
         kept_columns("idd", rows.column_names)
     both = rows.append_column("mean", rows["x"])
-    with pytest.raises(KeptColumnError, match="names of results: 'mean'"):
+    with pytest.raises(KeptColumnError, match="names of result columns: 'mean'"):
         list(prediction_blocks(fitted.model, [both], keep=["mean"]))
 
 

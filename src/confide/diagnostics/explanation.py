@@ -17,6 +17,7 @@ from confide.diagnostics.levers import (
     mean_shares,
     shares,
 )
+from confide.errors import enumerated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,11 +227,8 @@ def largest_words(mean_shares: Mapping[str, float]) -> str:
 
 def _listed(shares: Mapping[str, float]) -> str:
     """Shares in words, the largest first."""
-    *most, last = (
-        f"{SOURCES[name].name} ({_percent(share)})"
-        for name, share in sorted(shares.items(), key=lambda item: -item[1])
-    )
-    return f"{', '.join(most)} and {last}" if most else last
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    return enumerated([f"{SOURCES[name].name} ({_percent(share)})" for name, share in ordered])
 
 
 def _percent(share: float) -> str:

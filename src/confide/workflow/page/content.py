@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Rows of the tables of riskiest and of novel rows, where a file has more than are drawn.
 MOST_LISTED = 100
-BRUSH = "  Drag sideways to select rows."
+BRUSH = " Drag sideways to select rows."
 ABOUT_INTERVALS = (
     "A *prediction interval* is for a new observation: it includes the noise. A *confidence "
     "interval* is for the true function, the average of many observations at such a row: it "

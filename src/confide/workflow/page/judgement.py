@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool
 
+from confide.drawing import some
 from confide.errors import NoSuchIntervalError
 from confide.metrics import crps_of_normal_mixture, observed_coverage
 from confide.prediction import Prediction
 from confide.workflow.accuracy import TOO_FAR, Score, accuracy_scores, mean_score
-from confide.workflow.page.features import some
 from confide.workflow.page.inputs import CALIBRATED, NEW, TRAINED, PageInputs
 
 if TYPE_CHECKING:

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confide.diagnostics import SOURCES, largest_words
-from confide.document import with_error
+from confide.document import number_text, with_error
+from confide.errors import enumerated
 from confide.prediction import NOVEL
 from confide.workflow.accuracy import TOO_FAR, Score, is_no_better_than_mean, is_worse_than_mean
 from confide.workflow.page import judgement
 from confide.workflow.page.inputs import TRAINED
 from confide.workflow.page.rows import Interval, Rows
-from confide.workflow.page.text import level_text, listed, literal, number, percent, rows_text
+from confide.workflow.page.text import level_text, literal, percent, rows_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,10 +84,10 @@ def summary(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> str:
 def _what(rows: Rows) -> str:
     inputs, shape, own = rows.inputs, rows.number_format, rows.own_confidence_interval
     mean = inputs.prediction.mean
-    low, high = (number(float(end), shape) for end in (mean.min(), mean.max()))
+    low, high = (number_text(float(end), shape) for end in (mean.min(), mean.max()))
 
     def typical_width(interval: Interval) -> str:
-        return number(float(np.median(np.ptp(interval, axis=1))), shape)
+        return number_text(float(np.median(np.ptp(interval, axis=1))), shape)
 
     owner, typically, values = "A", " typically", f"from {low} to {high}"
     if inputs.n_rows == 1:
@@ -172,7 +173,7 @@ def _other_levels(others: "pd.DataFrame", verdict: str) -> str:
     parts = []
     for other, levels in wrong.groupby("verdict", sort=False)["level"]:
         numbers = [level_text(level).removesuffix(" %") for level in levels]
-        parts.append(f"at {listed(numbers)} % they are {other}")
+        parts.append(f"at {enumerated(numbers)} % they are {other}")
     return f", but {' and '.join(parts)}"
 
 
@@ -202,7 +203,7 @@ def _widening_words(rows: Rows) -> str | None:
     if errors is None or widening is None:
         return None
     low, middle, high = (
-        number(float(times), ".2g") for times in np.nanquantile(widening, [0.05, 0.5, 0.95])
+        number_text(float(times), ".2g") for times in np.nanquantile(widening, [0.05, 0.5, 0.95])
     )
     text = (
         f"They are calibrated on {errors.n_simulations} simulated twins of the training data. "
@@ -222,9 +223,9 @@ def source_words(rows: Rows) -> str:
             "This method does not split its uncertainty into sources; a bootstrapped deep ensemble "
             "does."
         )
-    together = listed([f"{percent(share)} {SOURCES[key].name}" for key, share in shares.items()])
+    parts = [f"{percent(share)} {SOURCES[key].name}" for key, share in shares.items()]
     return (
-        f"On average over rows, the variance of a new observation is {together}. "
+        f"On average over rows, the variance of a new observation is {enumerated(parts)}. "
         f"{largest_words(shares)}"
     )
 
