@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Would confidence and prediction intervals cover on data like mine?
 #
-# A twin of the diabetes data has a known true function. Twenty data sets are drawn from it, and three
-# methods are fitted to each. At every row we count how often both intervals cover. Run as
+# A twin of the diabetes data has a known true function. Twenty data sets are drawn from it, and
+# three methods are fitted to each. At every row we count how often both intervals cover. Run as
 # `python examples/check_coverage.py docs/pictures/check_coverage.png`.
 
 # %%

@@ -2,8 +2,8 @@
 # # What "80 % confidence" promises
 #
 # Forty data sets with the same inputs and new noise, and a fit to each. At one input, the picture
-# shows the confidence interval for the true function and the prediction interval of each fit. Run as
-# `python examples/what_confidence_promises.py docs/pictures/what_confidence_promises.png`.
+# shows the confidence interval for the true function and the prediction interval of each fit.
+# Run as `python examples/what_confidence_promises.py docs/pictures/what_confidence_promises.png`.
 
 # %%
 import sys
