@@ -1,6 +1,5 @@
 """Would these intervals cover on data like this table? The simulated twin of a file."""
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from confide.estimators import (
     DeepEnsembleRegressor,
     NaiveBootstrapRegressor,
 )
+from confide.moved import renamed_attribute
 from confide.workflow.notes import Notes
 from confide.workflow.target import known_rows
 
@@ -37,15 +37,7 @@ class CheckedTable:
             for c in self.report.coverages
         )
 
-    @property
-    def asks_for_honesty(self) -> bool:
-        """The old name of `advises_calibration`."""
-        warnings.warn(
-            "asks_for_honesty is now advises_calibration, and the old name will be removed.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.advises_calibration
+    asks_for_honesty = renamed_attribute("asks_for_honesty", "advises_calibration")
 
 
 def check_table(

@@ -1,4 +1,4 @@
-"""From a table to a model: set rows aside, train, calibrate, judge."""
+"""From a table to a model: hold rows out, train, judge, calibrate."""
 
 import contextlib
 import warnings
@@ -15,6 +15,7 @@ from confide.document import with_error
 from confide.errors import CalibrationWarning, NoSuchIntervalError, TargetError, TwinError
 from confide.estimators import IntervalRegressor
 from confide.fingerprints import groups
+from confide.moved import warn_renamed
 from confide.prediction import Prediction
 from confide.simulate import FEWEST_ROWS as FEWEST_FOR_A_TWIN
 from confide.workflow.accuracy import accuracy_scores
@@ -114,12 +115,7 @@ def fit_table(
         ValueError: the table cannot be learnt from.
     """
     if honest is not None:
-        warnings.warn(
-            "`honest` of fit_table is now `calibrate_confidence`, and the old name will be "
-            "removed.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        warn_renamed("`honest` of fit_table", "`calibrate_confidence`")
         calibrate_confidence = honest
     notes = Notes()
     features, y = known_rows(table, target, notes)
