@@ -155,7 +155,7 @@ def test_an_honest_fit_says_what_its_twins_found_with_the_rest(honest, model):
     for warning in account.warnings:
         assert result.stderr.count(f"Warning: {warning}\n") == 1
     assert "Fitting twins of the data" in result.stderr
-    assert "as long as that many fits: 100 %" in result.stderr
+    assert "which takes as long as that many fits: 100 %" in result.stderr
     told = json.loads(result.stdout)
     assert told["confidence_calibration"] == json.loads(json.dumps(account.to_json()))
     assert told["honesty"] == told["confidence_calibration"]  # the old name
@@ -245,8 +245,8 @@ def test_a_misspelt_target_is_told_without_loading_what_trains(homes):
 def test_what_is_read_is_never_replaced(homes, model, tmp_path):
     path = tmp_path / "homes.parquet"
     path.write_bytes(homes.read_bytes())
-    refused(2, "is an input", "predict", model, path, "-o", path, "--force")
-    refused(2, "is an input", "fit", path, "-t", "price", "-o", path, "--force")
+    refused(2, "is also an input", "predict", model, path, "-o", path, "--force")
+    refused(2, "is also an input", "fit", path, "-t", "price", "-o", path, "--force")
     assert path.read_bytes() == homes.read_bytes()
 
 

@@ -314,7 +314,9 @@ def test_calibrated_intervals_are_judged_on_new_rows_alone():
         "The calibrated 95 % prediction intervals contained 100 % of the observed values (2 of 2)"
         in document.summary
     )
-    assert "Before calibration they held 67 % of the observed values (2 of 3)" in document.summary
+    assert (
+        "Before calibration they contained 67 % of the observed values (2 of 3)" in document.summary
+    )
     kinds = {row["category"] for row in curve(document)}
     assert kinds == {"calibrated", "before calibration"}
 
@@ -375,7 +377,7 @@ def test_what_was_calibrated_on_twins_is_judged_on_every_unseen_row(combination,
     first = rows.iloc[0]
     assert first["standard_error"] ** 2 == pytest.approx(0.95 * 0.05 * (1 / first["rows"] + drawn))
     assert {row["category"] for row in curve(document)} == set(kinds)
-    told = "The 95 % prediction intervals, calibrated on simulated twins, held 100 % of the"
+    told = "The 95 % prediction intervals, calibrated on simulated twins, contained 100 % of the"
     assert (told in document.summary) == (combination == "twins")
     shows_which = any(column.name == "intervals" for column in table(document, "coverage").columns)
     assert shows_which == (combination != "none")
@@ -667,7 +669,7 @@ def test_a_long_file_is_drawn_by_chance_and_its_riskiest_rows_are_listed():
         assert {row["key"] for row in rows} == listed
     assert len(listed) == MOST_DRAWN
     section = next(each for each in document.sections if each.title == "Predictions")
-    assert f"Figures show {MOST_DRAWN} rows of 3,000, drawn by chance" in section.parts[1]
+    assert f"Figures show {MOST_DRAWN} rows of 3,000, drawn at random" in section.parts[1]
 
 
 def test_predictions_are_drawn_in_their_order():

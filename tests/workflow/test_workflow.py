@@ -201,7 +201,7 @@ def test_too_few_different_rows_are_not_calibrated_on(small):
     X, y = repeated(14, 10, "copied")
     found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small))
     assert found.model.calibration_ is None
-    assert any("and there are 2." in note for note in found.notes)
+    assert any("but there are 2." in note for note in found.notes)
 
 
 def test_equal_rows_of_few_values_are_told_apart_by_their_place(small):
@@ -705,7 +705,7 @@ def test_a_check_advises_calibration_where_our_confidence_intervals_cover_too_se
     report = CoverageCheck((*coverages, rival), np.ones((10, 1)), ("x",), 10, "a truth")
     checked = CheckedTable(report, ())
     assert checked.advises_calibration == asks
-    with pytest.warns(DeprecationWarning, match="now advises_calibration"):
+    with pytest.warns(DeprecationWarning, match="now `advises_calibration`"):
         assert checked.asks_for_honesty == asks
 
 
