@@ -301,7 +301,7 @@ def _refit(
 ) -> list[Any]:
     """Fits the whole procedure to each simulated data set, with the settings of the real fit."""
     n, settings, learner = len(targets), fitted.settings, fitted.learner
-    title = f"Calibrating on {n} simulated data sets, which takes as long as that many fits"
+    title = f"Calibrating on {n} simulated data sets (as long as {n} fits)"
     total = n * method.member_epochs(settings, learner)
     with progress_bar(title, total, shown=verbose) as progress:
         keys = split_on_host(key, n)
