@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Prediction intervals before and after calibration
 #
-# Networks trained for too long are too sure of themselves. Rows that were kept back mend it. Run as
+# Networks that were trained for too long are overconfident. Held-out rows correct this. Run as
 # `python examples/calibrate.py docs/pictures/calibrate.png`.
 
 # %%

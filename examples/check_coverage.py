@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Would confidence and prediction intervals cover on data like mine?
 #
-# A twin of the diabetes data has a known truth. Twenty data sets are drawn from it, three methods
-# are fitted to each, and every row of the twin says how often both intervals held the truth. Run
-# as `python examples/check_coverage.py docs/pictures/check_coverage.png`.
+# A twin of the diabetes data has a known true function. Twenty data sets are drawn from it, and
+# three methods are fitted to each. At every row we count how often both intervals cover. Run as
+# `python examples/check_coverage.py docs/pictures/check_coverage.png`.
 
 # %%
 import sys

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Honest confidence intervals: calibrated on simulated twins of the data
 #
-# Networks smooth over what is rough, and their own confidence intervals do not know it. Here the
-# truth is known, so one can see both miss and hold. Run as
+# Networks smooth a rough function, and their own confidence intervals do not show it. Here the true
+# function is known, so you can see where the intervals contain it and where they miss it. Run as
 # `python examples/honest_confidence.py docs/pictures/honest_confidence.png`, or cell by cell.
 
 # %%

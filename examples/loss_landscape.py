@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Why a network is retrained from a snapshot
 #
-# Algorithm 1 by its verbs, and the loss on straight lines between the networks it makes: two
-# members lie in different valleys; a member and its retrained self lie in one, whose floor has
-# moved. Run as `python examples/loss_landscape.py docs/pictures/loss_landscape.png`.
+# Algorithm 1 step by step, and the loss on straight lines between its networks. Two members lie in
+# different valleys. A member and its retrained self lie in the same valley, whose floor has moved.
+# Run as `python examples/loss_landscape.py docs/pictures/loss_landscape.png`.
 
 # %%
 import sys

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Rows unlike the training data
 #
-# Networks answer for any row. Where there were no data, neither interval can be trusted, and the
-# novelty p-value says so. Run as `python examples/novelty.py docs/pictures/novelty.png`.
+# Networks give an answer for any row. Far from the training data you cannot trust either interval,
+# and the novelty p-value is small. Run as `python examples/novelty.py docs/pictures/novelty.png`.
 
 # %%
 import sys

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Networks that follow the noise
 #
-# The same table, 20 epochs and 400. A network that follows the noise of its rows follows new noise
-# as well when it is retrained, so finite data's part grows until it is as large as the noise.
+# The same table after 20 and after 400 epochs. A network that fits the noise of its rows also fits
+# new noise when it is retrained, so the variance due to finite data becomes as large as the noise.
 # Run as `python examples/overfitting.py docs/pictures/overfitting.png`.
 
 # %%

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Quick start: a table, a model, both intervals
 #
-# Scikit-learn's diabetes data: 442 people, ten measurements, and how far the disease had come a
-# year later. Run as `python examples/quick_start.py docs/pictures/quick_start.png`.
+# Scikit-learn's diabetes data: 442 people, ten measurements, and how far the disease had progressed
+# a year later. Run as `python examples/quick_start.py docs/pictures/quick_start.png`.
 
 # %%
 import sys

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Three sources of uncertainty, seen one at a time
 #
-# Noise is in the observations. Random training is what five networks with the same data disagree
-# about. Finite data is what one network, taken back to its snapshot, makes of other noise. Run as
+# Noise makes observations scatter. Random training makes five networks with the same data disagree.
+# Finite data makes one network shift when it is retrained from its snapshot on other noise. Run as
 # `python examples/three_sources.py docs/pictures/three_sources.png`.
 
 # %%

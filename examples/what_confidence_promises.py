@@ -1,9 +1,9 @@
 # %% [markdown]
 # # What "80 % confidence" promises
 #
-# Forty times the same inputs with new noise, forty fits, and at one input the confidence interval
-# for the true function and the prediction interval for a new observation of each. Run as
-# `python examples/what_confidence_promises.py docs/pictures/what_confidence_promises.png`.
+# Forty data sets with the same inputs and new noise, and a fit to each. At one input, the picture
+# shows the confidence interval for the true function and the prediction interval of each fit.
+# Run as `python examples/what_confidence_promises.py docs/pictures/what_confidence_promises.png`.
 
 # %%
 import sys

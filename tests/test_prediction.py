@@ -538,7 +538,7 @@ QUESTIONS_ABOUT_THE_TRUTH = {
 @pytest.mark.parametrize("question", QUESTIONS_ABOUT_THE_TRUTH)
 def test_single_network_refuses_questions_about_the_true_function(question):
     message = (
-        r"^A confidence interval needs at least two members, and this is a single network: .*"
+        r"^A confidence interval needs at least two members, but this is a single network: .*"
         r"kind='prediction', or fit with `n_members` of 2 or more\.$"
     )
     with pytest.raises(NoSuchIntervalError, match=message):

@@ -110,6 +110,17 @@ def listed(names: Sequence[str], most: int = 15) -> str:
     return ", ".join(repr(name) for name in names[:most]) + more
 
 
+def enumerated(items: Sequence[str]) -> str:
+    """Several things in a sentence.
+
+    Example:
+        >>> enumerated(["a"]), enumerated(["a", "b", "c"])
+        ('a', 'a, b and c')
+    """
+    *most, last = items
+    return f"{', '.join(most)} and {last}" if most else last
+
+
 def _unseen_in_words(unseen: Mapping[str, Mapping[str | None, int]], most: int = 5) -> str:
     columns = []
     for column, counts in unseen.items():
@@ -121,7 +132,7 @@ def _unseen_in_words(unseen: Mapping[str, Mapping[str | None, int]], most: int =
         rest = [f"{len(sorted_) - most} more"] if len(sorted_) > most else []
         columns.append(f"{column}: {', '.join(words + rest)}")
     return (
-        f"Values that the training data did not have. {'; '.join(columns)}. Such categories count "
-        "as none of the known ones, and missing numbers as the median: trust the intervals of "
-        "these rows less."
+        f"Values that the training data did not have. {'; '.join(columns)}. Such categories are "
+        "treated as none of the known ones, and missing numbers as the median: trust the "
+        "intervals of these rows less."
     )

@@ -10,7 +10,7 @@ def require(module: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"This needs {module}, and there is no {error.name}. Install it: pip install "
+            f"This needs {module}, but {error.name} is not installed. Install it: pip install "
             f"'confide[{extra}]'.",
             name=error.name,
         ) from error

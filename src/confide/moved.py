@@ -34,12 +34,14 @@ class MovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Puts the module of the new name in its place."""
         old, new = module.__name__, MOVED[module.__name__]
-        warnings.warn(
-            f"{old} is now {new}, and the old name will go: import {new} instead.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        warn_renamed(old, new)
         sys.modules[old] = importlib.import_module(new)
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warns whoever called the function that calls this one."""
+    words = f"{old} is now {new}, and the old name will be removed: use {new}."
+    warnings.warn(words, DeprecationWarning, stacklevel=3)
 
 
 def still_found() -> None:
@@ -64,13 +66,8 @@ def renamed(
 
     def get(name: str) -> Any:
         if name in names:
-            new = names[name]
-            warnings.warn(
-                f"{package}.{name} is now {package}.{new}, and the old name will go.",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            return getattr(sys.modules[package], new)
+            warn_renamed(f"{package}.{name}", f"{package}.{names[name]}")
+            return getattr(sys.modules[package], names[name])
         if find is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return find(name)
@@ -82,9 +79,7 @@ def renamed_attribute(old: str, new: str) -> property:
     """An attribute that still answers to its old name, and warns."""
 
     def ask(self: object) -> Any:
-        warnings.warn(
-            f"`{old}` is now `{new}`, and the old name will go.", DeprecationWarning, stacklevel=2
-        )
+        warn_renamed(f"`{old}`", f"`{new}`")
         return getattr(self, new)
 
     return property(ask, doc=f"The old name of `{new}`.")

@@ -76,9 +76,9 @@ class Prediction:
     optimisation_variance: Row | None
     n_members: int
     without_confidence: str = (
-        "A confidence interval needs at least two members, and this is a single network: it cannot "
-        "show how much random training changes a prediction. Ask for kind='prediction', or fit "
-        "with `n_members` of 2 or more."
+        "A confidence interval needs at least two members, but this is a single network: it "
+        "cannot show how much random training changes a prediction. Ask for kind='prediction', "
+        "or fit with `n_members` of 2 or more."
     )
     novelty: Row | None = None
     uncalibrated: "Prediction | None" = None
@@ -221,7 +221,7 @@ class Prediction:
     def _variances(self) -> tuple[Row, Row]:
         if self.aleatoric_variance is None or self.epistemic_variance is None:
             raise NoSuchIntervalError(
-                "This method bounds a new observation without a variance of it. Ask for its "
+                "This method has bounds for a new observation, but no variance. Ask for its "
                 "prediction interval instead."
             )
         return self.aleatoric_variance, self.epistemic_variance
@@ -297,8 +297,8 @@ class Prediction:
         levels = np.array([checked_level(level) for level in confidence_levels])
         if not len(levels):
             raise ValueError(
-                "`confidence_levels` must hold at least one level, got none. Pass for example "
-                "[0.5, 0.9], or None for the usual ones."
+                "`confidence_levels` must contain at least one level, got none. Pass for "
+                "example [0.5, 0.9], or None for the usual ones."
             )
         bounds = [self.prediction_interval(float(level)) for level in levels]
         intervals = np.stack(bounds, axis=-1)

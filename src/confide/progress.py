@@ -16,24 +16,30 @@ def progress_bar(description: str, total: int, *, shown: bool) -> Iterator[Progr
         yield None
         return
     from rich.console import Console  # here, so that a quiet library does not pay for it
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as RichProgress
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _plain_lines(console.print, description, total)
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with RichProgress(*columns, console=console) as bar:
+    with bar_with_times(console, "{task.description}") as bar:
         task = bar.add_task(description, total=total)
         yield lambda done: bar.advance(task, done)
+
+
+def bar_with_times(console: Any, before: str, after: str = "") -> Any:
+    """A bar of rich with the time it has taken and the time left, between two texts."""
+    from rich import progress as rich
+
+    return rich.Progress(
+        rich.TextColumn(before),
+        rich.BarColumn(),
+        rich.TextColumn("{task.percentage:>3.0f} %"),
+        rich.TimeElapsedColumn(),
+        rich.TextColumn("left"),
+        rich.TimeRemainingColumn(),
+        *([rich.TextColumn(after)] if after else []),
+        console=console,
+    )
 
 
 def _plain_lines(say: Callable[[str], None], description: str, total: int) -> Progress:

@@ -587,7 +587,9 @@ def test_a_truth_that_simulates_nothing_is_refused(data, bootstrapped, values):
         def std(self, X):
             return np.zeros(len(X))
 
-    with pytest.raises(TwinError, match="Broken must simulate 64 finite targets that differ"):
+    with pytest.raises(
+        TwinError, match="Broken must simulate 64 finite targets that are not all equal"
+    ):
         copy.copy(bootstrapped).calibrate_confidence(*data, twin=Broken())
 
 

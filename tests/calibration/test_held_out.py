@@ -73,7 +73,7 @@ def test_smallest_calibration_set_is_the_smallest(level):
 def test_infinite_bounds_are_announced_with_what_it_takes():
     message = re.escape(
         "Calibrated prediction intervals at 90 % are infinite: they were calibrated with 8 rows, "
-        "and this level takes at least 9. Calibrate with more rows, or ask for a lower level."
+        "and this level needs at least 9. Calibrate with more rows, or ask for a lower level."
     )
     with pytest.warns(UserWarning, match=message):
         assert one_row(np.ones(8)).half_width(0.9).tolist() == [np.inf]
@@ -398,7 +398,7 @@ def test_hostile_scores_are_refused(calibrated, tmp_path, scores):
     ],
 )
 def test_foreign_parts_are_refused(said, arrays):
-    with pytest.raises(ValueError, match="parts that are not its own, or lacks some"):
+    with pytest.raises(ValueError, match="unknown parts, or lacks some"):
         Calibration.from_file(said, arrays)
 
 

@@ -57,31 +57,31 @@ def test_warnings_of_an_account(doubt, words):
 
 def test_an_account_in_words():
     warning = (
-        "Warning: At 20 % of the rows the networks miss the twins' true function in the same way "
-        "each time, by more than chance scatters them and more than the method allows for. A "
-        "confidence interval that is right there must be wide. More members do not narrow it; "
-        "longer training, other networks or more rows may."
+        "Warning: At 20 % of the rows the networks miss the twins' true function in the same "
+        "direction each time, by more than chance and by more than the method expects. An honest "
+        "confidence interval must be wide there. More members do not narrow it; longer training, "
+        "other networks or more rows may."
     )
     assert str(account(biased=0.2)) == (
         "Calibrated on smooth (20 simulations, residuals 1 times the data's).\n"
         "80 % confidence intervals are 1.5 times as wide as before calibration (at nine of ten "
         "rows 0.9 to 2.5 times).\n"
-        "From so many simulations a row's width is known to about ± 16 %. At 20 % of 100 rows the "
-        f"systematic error exceeds chance.\n{warning}"
+        "With this many simulations, a row's width is known to about ± 16 %. At 20 % of 100 rows "
+        f"the systematic error exceeds chance.\n{warning}"
     )
 
 
 @pytest.mark.parametrize(
     ("doubt", "advice", "reason"),
     [
-        ({}, USE, "much as it does on your data"),
-        ({"ratio": 1.5, "p_value": 0.01, "biased": 0.1}, USE, "much as it does on your data"),
+        ({}, USE, "are like those on your data"),
+        ({"ratio": 1.5, "p_value": 0.01, "biased": 0.1}, USE, "are like those on your data"),
         ({"p_value": 0.0099}, CARE, "about as large on simulated twins .* a different shape"),
-        ({"ratio": 1.51}, CARE, "another size on a twin .* too few to tell"),
+        ({"ratio": 1.51}, CARE, "another size on a twin .* too few rows to tell"),
         ({"biased": 0.11}, CARE, "at 11 % of the rows the networks err systematically"),
         ({"p_value": 0.001, "biased": 0.2}, CARE, "different shape and at 20 % of the rows"),
-        ({"ratio": 1.51, "p_value": 0.0099}, AVOID, "does not err on simulated twins as it does"),
-        ({"ratio": 0.66, "p_value": 0.0099, "biased": 0.2}, AVOID, "may be wrong here"),
+        ({"ratio": 1.51, "p_value": 0.0099}, AVOID, "errors on simulated twins differ from those"),
+        ({"ratio": 0.66, "p_value": 0.0099, "biased": 0.2}, AVOID, "widths may be wrong"),
     ],
 )
 def test_the_verdict_of_an_account(doubt, advice, reason):
@@ -95,15 +95,15 @@ def test_the_verdict_of_an_account(doubt, advice, reason):
 @pytest.mark.parametrize(
     ("ratio", "p_value", "size", "chance"),
     [
-        (1.1, 0.017, "close", "may explain (p-value about 0.017, not below 0.01)"),
-        (2.0, 0.002, "not close", "does not explain (p-value about 0.002, below 0.01)"),
+        (1.1, 0.017, "close", "may explain this (p-value about 0.017, not below 0.01)"),
+        (2.0, 0.002, "not close", "does not explain this (p-value about 0.002, below 0.01)"),
     ],
 )
 def test_a_verdict_tells_what_it_rests_on(ratio, p_value, size, chance):
     assert account(ratio=ratio, p_value=p_value).verdict.endswith(
-        "On the twin 'smooth' the model's residuals (observed less predicted) are "
-        f"{ratio:.2g} times the size of those on your data: {size}, as 0.67 to 1.5 times counts as "
-        "close. The share of residuals below any value differs by at most 10 in 100, which chance "
+        "On the twin 'smooth', the model's residuals (observed minus predicted) are "
+        f"{ratio:.2g} times as large as on your data, which is {size} (0.67 to 1.5 times counts as "
+        "close). The shares of residuals below any value differ by at most 10 points. Chance "
         f"{chance}."
     )
 
@@ -119,4 +119,4 @@ def test_one_twin_unlike_the_data_is_enough_for_a_verdict_against():
 
 
 def test_without_twins_nothing_speaks_for_them():
-    assert CalibrationSummary.empty().verdict.startswith(f"{AVOID}: nothing is known")
+    assert CalibrationSummary.empty().verdict.startswith(f"{AVOID}: it is not known")

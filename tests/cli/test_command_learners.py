@@ -78,7 +78,7 @@ def test_a_network_of_ones_own_is_fitted_kept_and_asked_for(folder):
         (["--network", "no_such_module:make"], "cannot be imported: No module named"),
         (["--network", "{folder}:mkae"], "cannot be imported: module"),
         (["--network", "{folder}:number"], "is not a function"),
-        (["--learner", "xgboost", "--network", "{folder}:make"], "leave out --learner xgboost"),
+        (["--learner", "xgboost", "--network", "{folder}:make"], "Leave out --learner xgboost"),
         (["--learner", "xgbost"], "'xgboost'"),
     ],
 )
@@ -114,7 +114,7 @@ def test_epochs_of_trees_are_a_number():
     words = ("fit", "houses.csv", "--target", "price", "--learner", "xgboost", "--epochs", "auto")
     result = run(*words)
     assert result.exit_code == 2
-    assert "pass a number for xgboost" in " ".join(result.output.split())
+    assert "Pass a number for xgboost" in " ".join(result.output.split())
 
 
 @pytest.mark.usefixtures("folder")

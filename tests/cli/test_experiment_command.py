@@ -73,7 +73,7 @@ def test_a_mistyped_experiment_is_answered_with_the_nearest(verb, tmp_path):
     [
         (["overfitting", "experimnt-1"], "There is no experiment 'experimnt-1'"),
         (["experiment-1", "overfitting", "--levels", "0.8"], "overfitting: This experiment has no"),
-        (["all", "overfitting"], "leave the other names out"),
+        (["all", "overfitting"], "Leave the other names out"),
         (["experiment-1", "--sets", ","], "Pass at least one of its sets"),
         (["experiment-1", "--levels", ","], "Pass at least one level"),
         (["experiment-1", "--levels", "high"], "A level is a number such as 0.8, got 'high'"),

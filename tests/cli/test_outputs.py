@@ -87,7 +87,7 @@ def test_a_link_is_followed_and_stays(commands, tmp_path, command):
     done(*commands[command], "-o", link)
     assert link.is_symlink()
     assert file.stat().st_size > 100
-    refused(2, "is there already. Add --force", *commands[command], "-o", link)
+    refused(2, "already exists. Add --force", *commands[command], "-o", link)
 
 
 def test_a_model_is_not_saved_over_a_pipe_or_a_folder(folder, tmp_path):
@@ -209,7 +209,7 @@ def test_a_full_disk_is_said_and_the_old_picture_stays(pictures, tmp_path, monke
     path = tmp_path / "picture.png"
     path.write_text("old")
     monkeypatch.setattr("os.fsync", full)
-    refused(1, "There is no room left to write .*picture.png", *pictures[command], "-o", path)
+    refused(1, "There is no space left to write .*picture.png", *pictures[command], "-o", path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

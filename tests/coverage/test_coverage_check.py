@@ -165,7 +165,7 @@ def test_rare_values_are_not_called_the_worst():
     [
         (0.8, "as they should on average"),
         (0.5, "too seldom"),
-        (1.0, "too often: they are wider than need be"),
+        (1.0, "too often: they are wider than needed"),
     ],
 )
 def test_verdict_says_which_way_coverage_errs(share, words):
@@ -181,9 +181,9 @@ def test_verdict_says_which_way_coverage_errs(share, words):
 
 def test_too_few_simulations_make_no_claim():
     few_rows = report(coverage(np.ones((20, 9), bool)))
-    assert "at 9 test rows, too few for a claim" in few_rows.verdict
+    assert "at 9 test rows, too few for a verdict" in few_rows.verdict
     verdict = report(coverage(np.ones((9, 40), bool))).verdict
-    assert "in 9 simulations, too few for a claim: pass n_simulations=20 or more" in verdict
+    assert "in 9 simulations, too few for a verdict: pass n_simulations=20 or more" in verdict
     assert "worst" not in verdict
 
 

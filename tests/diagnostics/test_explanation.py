@@ -232,7 +232,7 @@ def test_confidence_intervals_calibrated_on_twins_are_forecast_as_they_were(
     told = str(explanation)
     assert "With twice the members, 95 % confidence intervals before calibration would" in told
     assert "prediction intervals before calibration would" in told
-    assert told.count("room for systematic errors too, which more members do not shrink") == 1
+    assert told.count("include systematic errors too, which more members do not shrink") == 1
 
 
 # --- against simulated truths ---------------------------------------------------------------------
@@ -410,7 +410,7 @@ def test_a_method_without_variances_is_refused():
     nothing = np.zeros(2)
     bounds = LevelLaw(nothing, np.ones(2), 0.9)
     prediction = Prediction(nothing, None, None, bounds, None, None, None, 5)
-    with pytest.raises(NoSuchIntervalError, match="without a variance of it"):
+    with pytest.raises(NoSuchIntervalError, match="but no variance"):
         prediction.explain()
 
 

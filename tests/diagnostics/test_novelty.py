@@ -338,7 +338,7 @@ GOOD = {
         ("sorted_distances", np.arange(4.0) - 1, "in order"),
         ("sorted_distances", np.array([0, 1, 2, np.inf]), "not finite"),
         ("sorted_distances", np.arange(4, dtype=np.float32), "must be float64"),
-        ("more", np.zeros(1), "not its own"),
+        ("more", np.zeros(1), "unknown parts"),
     ],
 )
 @pytest.mark.usefixtures("without_type_checker")
@@ -353,7 +353,7 @@ def test_missing_parts_are_refused():
     for name in GOOD:
         with pytest.raises(ValueError, match="lacks some"):
             Novelty.from_file({}, {other: GOOD[other] for other in GOOD if other != name})
-    with pytest.raises(ValueError, match="not its own"):
+    with pytest.raises(ValueError, match="unknown parts"):
         Novelty.from_file({"n": 3}, GOOD)
 
 

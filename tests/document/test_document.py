@@ -215,7 +215,7 @@ def test_a_table_that_cannot_be_shown_is_refused(changes, message):
 
 def test_sections_nest_once():
     inner = Section("inner", [Section("innermost", ["words"])])
-    with pytest.raises(ValueError, match="'outer' holds a section that holds a section"):
+    with pytest.raises(ValueError, match="'outer' contains a section that contains a section"):
         Section("outer", [inner])
 
 
@@ -364,7 +364,8 @@ def test_a_chart_with_many_rows_is_written():
 
 def test_the_extra_is_named_where_it_is_missing():
     with pytest.raises(
-        ModuleNotFoundError, match=r"no altairr. Install it: pip install 'confide\[report\]'"
+        ModuleNotFoundError,
+        match=r"altairr is not installed. Install it: pip install 'confide\[report\]'",
     ):
         require("altairr", "report")
 
@@ -397,7 +398,7 @@ def test_a_figure_that_filters_names_its_table():
 def test_a_figure_that_filters_needs_its_table():
     filtering = Figure("f", "c", brushed_chart().add_params(brush()), "rows")
     rows = Table("row", "c", pd.DataFrame({"key": ["a", "b"]}), [Column("key")])
-    message = r"Figure 'f' filters the table 'rows', .* holds \['row'\]. Did you mean 'row'"
+    message = r"Figure 'f' filters the table 'rows', .* has \['row'\]. Did you mean 'row'"
     with pytest.raises(ValueError, match=message):
         Document("t", "s", [Section("one", [filtering, rows])])
 

@@ -174,7 +174,7 @@ def test_no_width_before_has_no_finite_factor():
 
 
 def test_what_was_not_calibrated_on_twins_has_no_before():
-    with pytest.raises(ValueError, match=r"the method's own\. Call `calibrate_confidence"):
+    with pytest.raises(ValueError, match=r"not calibrated\. Call `calibrate_confidence"):
         before_calibration(predicted([0.0]))
 
 

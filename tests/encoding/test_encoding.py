@@ -442,7 +442,7 @@ def test_nothing_at_all_is_taken_for_any_kind():
 @each_library
 def test_columns_that_are_no_scalars_are_refused_with_their_types(library):
     table = library({"a": [1, 2], "b": [[1], [2]], "c": [b"x", b"y"]})
-    with refused("Columns must hold numbers, text", "b (", "c (", "Drop or convert"):
+    with refused("Columns must contain numbers, text", "b (", "c (", "Drop or convert"):
         Encoder.fit(table)
 
 
@@ -457,7 +457,7 @@ def test_columns_that_are_no_scalars_are_refused_with_their_types(library):
     ids=["period", "interval", "complex", "dictionary"],
 )
 def test_types_of_pandas_that_are_not_taken_are_refused(column):
-    with refused("Columns must hold numbers", "odd (", "Drop or convert"):
+    with refused("Columns must contain numbers", "odd (", "Drop or convert"):
         Encoder.fit(pd.DataFrame({"a": [1, 2], "odd": column}))
 
 
@@ -499,12 +499,12 @@ def test_a_lazy_frame_is_to_be_collected(small, targets):
         pl.DataFrame({"a": targets, "b": ["u", "v"] * 30}),
         DeepEnsembleRegressor(**small),
     )
-    with refused("LazyFrame of polars", "collect() it first"):
+    with refused("LazyFrame of polars", "Call collect() first"):
         model.fit(table.lazy(), targets)
     model.fit(table, targets)
-    with refused("LazyFrame of polars", "collect() it first"):
+    with refused("LazyFrame of polars", "Call collect() first"):
         model.predict(table.lazy())
-    with refused("LazyFrame of polars", "collect() it first"):
+    with refused("LazyFrame of polars", "Call collect() first"):
         Encoder.fit(table.lazy())
 
 
@@ -531,7 +531,7 @@ def test_types_that_do_not_fit_are_refused_all_at_once():
         "span needs durations, got Float64",
     )
     with refused(
-        "must hold the same kind of values as in training", *parts, "Convert them, or fit"
+        "must contain the same kind of values as in training", *parts, "Convert them, or fit"
     ):
         encoder.encode(other)
 
@@ -631,7 +631,7 @@ def test_odd_categories_are_warned_of(small):
 
 
 def test_a_table_without_a_column_of_use_is_refused():
-    with refused("must have a column that can be learnt from", "x: all its values are missing"):
+    with refused("must have a column to learn from", "x: all its values are missing"):
         Encoder.fit(pl.DataFrame({"x": [None, None]}))
 
 

@@ -375,7 +375,7 @@ def test_a_single_network_is_the_first_member_of_an_ensemble(single, plain):
 
 
 def test_a_single_network_has_no_confidence_interval(single, data):
-    needed = "needs at least two members, and this is a single network.*Ask for kind='prediction'"
+    needed = "needs at least two members, but this is a single network.*Ask for kind='prediction'"
     with pytest.raises(NoSuchIntervalError, match=needed) as caught:
         single.predict_interval(data[0], kind="confidence")
     assert isinstance(caught.value, ValueError)

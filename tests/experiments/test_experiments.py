@@ -500,7 +500,10 @@ def test_the_command_runs_nothing_twice(command):
         (["toy", "--levels", "much"], "A level is a number such as 0.8, got 'much'"),
         (["toy", "--simulations", "0"], "0 is not in the range 1<=x<="),
         (["toy", "--engine", "rai"], "'rai' is not one of 'in-process', 'ray'"),
-        (["toy", "--address", "auto"], "--address is that of a Ray cluster: add --engine ray"),
+        (
+            ["toy", "--address", "auto"],
+            "--address is the address of a Ray cluster. Add --engine ray",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -523,7 +526,7 @@ def test_an_error_of_a_cell_is_a_line_without_a_traceback(command, monkeypatch):
     result = command("toy")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.splitlines()[-1] == (
-        "Error: Simulation 0 went wrong. Finished cells are kept; the same command goes on from "
+        "Error: Simulation 0 went wrong. Finished cells are kept. The same command continues from "
         "there."
     )
     assert "Traceback" not in result.stderr
@@ -533,7 +536,7 @@ def test_without_ray_the_command_says_how_to_install_it(command, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     result = command("toy", "--quick", "--engine", "ray")
     assert result.exit_code == 1
-    assert "there is no ray. Install it: pip install 'confide[ray]'." in result.stderr
+    assert "ray is not installed. Install it: pip install 'confide[ray]'." in result.stderr
 
 
 @pytest.mark.parametrize("package", ["filelock", "pyarrow"])

@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.slow,  # each process imports JAX
     pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals and limits"),
 ]
-KEPT = "Finished cells are kept; the same command goes on from there."
+KEPT = "Finished cells are kept. The same command continues from there."
 
 
 class Silent:
@@ -111,7 +111,7 @@ def test_a_full_disk_is_an_error_that_loses_no_finished_cell(tmp_path, undisturb
     out, err = ended(start(tmp_path, **{LARGEST_FILE: 450_000}), 1)
     assert out == ""
     last = err.splitlines()[-1]
-    assert last.startswith("Error: There is no room left to write ")
+    assert last.startswith("Error: There is no space left to write ")
     assert "(File too large)" in last
     assert last.endswith(KEPT)
     there = tables(tmp_path / "toy")

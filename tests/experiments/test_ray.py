@@ -132,7 +132,7 @@ def test_an_address_without_a_cluster_is_a_line(monkeypatch, tmp_path):
     result = CliRunner().invoke(main, ["experiment", *arguments, "--runs", str(tmp_path)])
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        "Error: No Ray at head:6379. Finished cells are kept; the same command goes on from "
+        "Error: No Ray at head:6379. Finished cells are kept. The same command continues from "
         "there.\n"
     )
 

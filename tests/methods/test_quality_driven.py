@@ -159,9 +159,9 @@ def test_quantiles_are_the_two_bounds(model, data):
 
 
 def test_a_variance_is_refused(model, data):
-    with pytest.raises(NoSuchIntervalError, match="without a variance"):
+    with pytest.raises(NoSuchIntervalError, match="but no variance"):
         model.predict(data[0], return_std=True)
-    with pytest.raises(NoSuchIntervalError, match="without a variance"):
+    with pytest.raises(NoSuchIntervalError, match="but no variance"):
         _ = model.get_prediction(data[0]).shares
 
 

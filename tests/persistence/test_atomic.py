@@ -74,7 +74,7 @@ def test_a_link_is_followed_and_stays(tmp_path):
         assert link.is_symlink()
         assert file.read_bytes() == content
         assert list((tmp_path / "far").iterdir()) == [file]
-    with pytest.raises(WouldOverwriteError, match=r"second is there already"):
+    with pytest.raises(WouldOverwriteError, match=r"second already exists"):
         check_target(second)
     check_target(second, force=True)
 

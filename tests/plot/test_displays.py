@@ -522,9 +522,9 @@ def test_the_split_along_the_only_feature_is_joined(prediction, frame, ax):
 
 def test_a_method_without_variances_has_no_split(prediction, ax):
     bare = dataclasses.replace(prediction, aleatoric_variance=None)
-    with pytest.raises(NoSuchIntervalError, match=r"without a variance of it\. Ask for its predic"):
+    with pytest.raises(NoSuchIntervalError, match=r"but no variance\. Ask for its predic"):
         SplitDisplay.from_prediction(bare, ax=ax)
-    with pytest.raises(NoSuchIntervalError, match="without a variance"):
+    with pytest.raises(NoSuchIntervalError, match="but no variance"):
         plot_split(bare, ax=ax)
 
 
@@ -678,7 +678,7 @@ def test_the_honesty_display_draws_both_one_above_the_other(prediction, frame):
 )
 def test_what_was_not_calibrated_on_twins_has_no_honesty_to_show(prediction, draw):
     for shown in (prediction, Calibration(SCORES).calibrated(prediction)):
-        with pytest.raises(ValueError, match=r"these are the method's own\. Call `calibrate_conf"):
+        with pytest.raises(ValueError, match=r"these are not calibrated\. Call `calibrate_conf"):
             draw(shown)
 
 
@@ -750,7 +750,7 @@ def test_rows_are_marked_as_novel_that_a_prediction_flags(ax):
 def test_a_prediction_without_novelty_is_refused(prediction, ax):
     without = dataclasses.replace(prediction, novelty=None)
     for draw in (plot_novelty, NoveltyDisplay.from_prediction):
-        with pytest.raises(ValueError, match=r"a p-value for each row, and this .* has none: "):
+        with pytest.raises(ValueError, match=r"a p-value for each row, but this .* has none\. "):
             draw(without, ax=ax)
 
 

@@ -405,7 +405,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_a_folder(tmp_path):
-    refused(tmp_path, "is a folder, and a file is needed")
+    refused(tmp_path, "is a folder, but a file is needed")
 
 
 def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
@@ -561,7 +561,7 @@ class Bomb:
         (zipped("[Content_Types].xml"), "is an Excel workbook; CSV.* needed. Save it as CSV"),
         (zipped("table.csv"), "is a zip archive.*Unpack"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), "is an old Excel workbook"),
-        (pickle.dumps(Bomb()), "is a Python pickle.*Pickles can run code.*never are"),
+        (pickle.dumps(Bomb()), "is a Python pickle.*A pickle can run code.*does not open it"),
         (gzip.compress(pickle.dumps(Bomb())), "is a Python pickle"),
         (b'[{"a": 1}, {"a": 2}]', "is JSON.*read_json"),
         (b' {\n "a": [1, 2]}', "is JSON"),
@@ -671,13 +671,13 @@ def test_nothing_is_overwritten_or_asked_for_in_vain(tmp_path):
         yield
 
     path = as_csv("old", tmp_path)
-    with pytest.raises(WouldOverwriteError, match=r"is there already.*--force"):
+    with pytest.raises(WouldOverwriteError, match=r"already exists.*--force"):
         write_blocks(never(), path)
     assert path.read_text() == "old"
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         write_blocks(never(), tmp_path / "no" / "table.csv")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(IsADirectoryError, match="is a folder, and a file was to be written"):
+    with pytest.raises(IsADirectoryError, match="is a folder, but the result is a file"):
         write_blocks(never(), tmp_path / "folder.csv", force=True)
     with pytest.raises(TableFileError, match=r"table.xlsx does not say which format.*\.csv"):
         write_blocks(never(), tmp_path / "table.xlsx")
@@ -706,7 +706,7 @@ def test_an_error_leaves_the_old_file_and_no_part_of_the_new(ending, error, tmp_
 def test_a_full_disk_is_said_in_words(link, tmp_path):
     target = tmp_path / link
     target.symlink_to("/dev/full")
-    with pytest.raises(NoRoomError, match=r"no room left to write .*full") as caught:
+    with pytest.raises(NoRoomError, match=r"no space left to write .*full") as caught:
         write_blocks([TABLE], target)
     assert caught.value.errno == errno.ENOSPC
     assert stat.S_ISCHR(target.stat().st_mode)

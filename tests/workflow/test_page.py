@@ -117,10 +117,11 @@ def test_the_summary_says_it_all_in_words():
         (
             # The standard error is that of 0.95 in 4 rows, 0.109.
             "- **How often prediction intervals are right.** The 95 % prediction intervals "
-            "held 75 % of the observed values (3 of 4); 73 to 100 % would be expected. So they "
-            "are right, within chance. No data can show whether *confidence* intervals hold "
-            "the true function, because nobody observes that function. `confide check` tests "
-            "them on simulated data, and `confide fit --calibrate-confidence` calibrates them."
+            "contained 75 % of the observed values (3 of 4); 73 to 100 % would be expected. So "
+            "they are right, within chance. No data can show whether *confidence* intervals "
+            "contain the true function, because nobody observes that function. `confide check` "
+            "tests them on simulated data, and `confide fit --calibrate-confidence` calibrates "
+            "them."
         ),
         (
             "- **Where the uncertainty comes from.** On average over rows, the variance of "
@@ -132,7 +133,7 @@ def test_the_summary_says_it_all_in_words():
         (
             "- **When not to trust it.** 1 of 4 rows (25 %) is unlike the training data "
             "(p-value below 0.01). Do not trust either interval for such rows. By chance, about "
-            "1 % of rows like the training data are called so too, fewer if the training table "
+            "1 % of rows like the training data are flagged too, fewer if the training table "
             "is small."
         ),
     ]
@@ -202,7 +203,7 @@ def test_rows_the_model_was_trained_on_do_not_count():
     # Errors of the two new rows are 0 and -4; without one of them the RMSE is 0 or 4.
     assert shown(document, "accuracy")[:2] == [
         ["RMSE", "3 ± 2", "root mean squared error: the typical error, in the target's unit"],
-        ["MAE", "2 ± 2", "mean absolute error, which large errors sway less"],
+        ["MAE", "2 ± 2", "mean absolute error, which large errors affect less"],
     ]
     assert "This leaves out the 2 rows that it was trained on." in document.summary
     assert [row[-1] for row in shown(document, "coverage")] == ["2"] * 4
@@ -310,10 +311,12 @@ def test_calibrated_intervals_are_judged_on_new_rows_alone():
     errors = np.sqrt(0.95 * 0.05 * np.array([1 / 2 + 1 / 12, 1 / 3]))
     assert rows["standard_error"].to_numpy() == pytest.approx(errors, rel=1e-12)
     assert (
-        "The calibrated 95 % prediction intervals held 100 % of the observed values (2 of 2)"
+        "The calibrated 95 % prediction intervals contained 100 % of the observed values (2 of 2)"
         in document.summary
     )
-    assert "Before calibration they held 67 % of the observed values (2 of 3)" in document.summary
+    assert (
+        "Before calibration they contained 67 % of the observed values (2 of 3)" in document.summary
+    )
     kinds = {row["category"] for row in curve(document)}
     assert kinds == {"calibrated", "before calibration"}
 
@@ -374,7 +377,7 @@ def test_what_was_calibrated_on_twins_is_judged_on_every_unseen_row(combination,
     first = rows.iloc[0]
     assert first["standard_error"] ** 2 == pytest.approx(0.95 * 0.05 * (1 / first["rows"] + drawn))
     assert {row["category"] for row in curve(document)} == set(kinds)
-    told = "The 95 % prediction intervals, calibrated on simulated twins, held 100 % of the"
+    told = "The 95 % prediction intervals, calibrated on simulated twins, contained 100 % of the"
     assert (told in document.summary) == (combination == "twins")
     shows_which = any(column.name == "intervals" for column in table(document, "coverage").columns)
     assert shows_which == (combination != "none")
@@ -455,11 +458,12 @@ def test_the_section_on_calibration_tells_twins_widths_and_bias():
     section = next(s for s in document.sections if s.title.startswith("Calibration of the conf"))
     words = " ".join(part for part in section.parts if isinstance(part, str))
     assert f"At 25 % of the rows of this page (4.0 % of 300 trained on) {SYSTEMATIC}" in words
-    assert "From 20 simulations the width in a typical row is known to about ± 10 %." in words
+    assert "From 20 simulations, the width in a typical row is known to about ± 10 %." in words
     assert (
         "calibrated on 20 simulated twins of the training data. This made them 2.5 times as wide "
         "as before in the typical row, and 0.81 to 4.3 times as wide in nine rows of ten. They "
-        "cover as often as they say if the twins are like the true function. Verdict: use them."
+        "cover as often as their level says if the twins are like the true function. Verdict: use "
+        "them."
     ) in document.summary
     drawn = drawn_rows(specifications(document)["widening"])
     assert [row["times"] for row in drawn] == [0.6, 2.0, 3.0, 4.5]
@@ -665,7 +669,7 @@ def test_a_long_file_is_drawn_by_chance_and_its_riskiest_rows_are_listed():
         assert {row["key"] for row in rows} == listed
     assert len(listed) == MOST_DRAWN
     section = next(each for each in document.sections if each.title == "Predictions")
-    assert f"Figures show {MOST_DRAWN} rows of 3,000, drawn by chance" in section.parts[1]
+    assert f"Figures show {MOST_DRAWN} rows of 3,000, drawn at random" in section.parts[1]
 
 
 def test_predictions_are_drawn_in_their_order():
@@ -810,12 +814,12 @@ def test_odd_pages_say_so():
     assert "for 5 rows: 2.000 in all of them." in said["all alike"]
     assert "3 of 3 rows are unlike the training data" in said["all novel"]
     assert (
-        "The 90 % prediction intervals held 67 % of the observed values (2 of 3)"
+        "The 90 % prediction intervals contained 67 % of the observed values (2 of 3)"
         in said["one level"]
     )
     assert "does not split its uncertainty" in said["one level"]
     assert "This model has no confidence interval" in said["no confidence"]
-    assert "How far these rows are was not asked for" in said["one row"]
+    assert "How far away these rows are was not computed" in said["one row"]
 
 
 @pytest.mark.parametrize(

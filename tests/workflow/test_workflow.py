@@ -189,7 +189,7 @@ def test_copies_count_once_where_a_model_is_judged(small):
     assert (len(table.trained_on), len(table.set_aside)) == (80, 20)
     assert TrainingTable.of(found.model).judged["rows"] == 20
     assert found.model.calibration_.n_rows == 20
-    assert "Of 80 rows set aside, 20 are different, the others copies." in found.notes
+    assert "Of 80 held-out rows, 20 are different; the others are copies." in found.notes
     assert described(found.model).rows == {"trained on": 320, "set aside": 80}
     # One more copy of a row is still that row.
     counted = page_inputs(found.model, pa.concat_tables([table_of(X, y)] * 2)).status
@@ -200,7 +200,7 @@ def test_too_few_different_rows_are_not_calibrated_on(small):
     X, y = repeated(14, 10, "copied")
     found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small))
     assert found.model.calibration_ is None
-    assert any("and there are 2." in note for note in found.notes)
+    assert any("but there are 2." in note for note in found.notes)
 
 
 def test_equal_rows_of_few_values_are_told_apart_by_their_place(small):
@@ -254,7 +254,7 @@ def test_targets_of_any_type_of_number(column):
             "y",
             "most values are numbers, but not 'oop",
         ),
-        ({"x": [1, 2], "y": [True, False]}, "y", "bool: yes or no calls for a classifier"),
+        ({"x": [1, 2], "y": [True, False]}, "y", r"bool\. A yes-or-no target needs a classifier"),
         ({"x": [1, 2], "y": np.array([1, 2], "M8[s]")}, "y", "days since a fixed date"),
         ({"x": [1, 2], "y": [1.0, np.inf]}, "y", "'y' is infinite in row 2"),
     ],
@@ -266,7 +266,7 @@ def test_a_target_that_cannot_be_predicted_is_refused(table, target, message):
 
 
 @pytest.mark.parametrize(
-    ("y", "message"), [([], "a header and no rows"), ([np.nan, np.nan], "missing in all 2 rows")]
+    ("y", "message"), [([], "a header but no rows"), ([np.nan, np.nan], "missing in all 2 rows")]
 )
 def test_a_target_that_is_nowhere_known_is_refused(y, message):
     table = pa.table({"x": pa.array(np.zeros(len(y))), "y": pa.array(y, pa.float64())})
@@ -325,7 +325,7 @@ def test_the_judgement_is_that_of_the_rows_set_aside_before_calibration(fitted, 
     without = [np.sqrt(np.mean(np.delete(errors, i) ** 2)) for i in range(24)]
     assert judged["rmse_se"] == pytest.approx(np.sqrt(23 * np.var(without)))
     rmse = with_error(judged["rmse"], judged["rmse_se"])
-    assert fitted.judgement.startswith(f"On 24 rows set aside: RMSE {rmse}, where")
+    assert fitted.judgement.startswith(f"On 24 held-out rows: RMSE {rmse}, where")
 
 
 def test_without_rows_set_aside_nothing_is_judged_or_calibrated(rows, small):
@@ -333,9 +333,7 @@ def test_without_rows_set_aside_nothing_is_judged_or_calibrated(rows, small):
     assert found.model.calibration_ is None
     assert TrainingTable.of(found.model).judged == {}
     assert "not known how good the model is" in found.judgement
-    assert any(
-        "takes 19 different rows that are set aside, and there are 0" in n for n in found.notes
-    )
+    assert any("needs 19 different rows, but there are 0" in n for n in found.notes)
 
 
 def test_a_refit_forgets_the_table(rows, small):
@@ -361,7 +359,7 @@ def test_a_saved_model_remembers_the_table(fitted, tmp_path):
 def test_a_model_that_says_nonsense_of_its_table_is_refused(fitted, change):
     model, rows = copy.copy(fitted.model), fitted.model.training_table_
     model.training_table_ = dataclasses.replace(rows, origin={**rows.origin, **change})
-    with pytest.raises(ModelFileError, match="training table is of the wrong type"):
+    with pytest.raises(ModelFileError, match="training table has the wrong type"):
         TrainingTable.of(model)
 
 
@@ -430,7 +428,7 @@ def test_few_rows_are_warned_of(small):
     generator = np.random.default_rng(0)
     table = table_of(generator.normal(size=(12, 2)), generator.normal(size=12))
     found = fit_table(table, "y", BootstrappedDeepEnsembleRegressor(**small))
-    assert found.warnings[0] == "Only 12 rows were trained on: expect little of the model."
+    assert found.warnings[0] == "Only 12 rows were trained on: do not expect much of the model."
 
 
 @pytest.mark.parametrize("hold_out", [0, 0.2])
@@ -565,8 +563,8 @@ def test_with_few_rows_set_aside_the_twins_prediction_intervals_stay_and_are_jud
     model = found.model
     assert model.calibration_ is None
     assert (
-        "Prediction intervals are calibrated on simulated twins alone: more takes 19 different "
-        "rows that are set aside, and there are 12."
+        "Prediction intervals are calibrated on simulated twins only: calibrating them on "
+        "held-out rows needs 19 different rows, but there are 12."
     ) in found.notes
     features, y = take_target(rows, "y")
     rows_known = identities(fingerprints(encoded(model, features).matrix, y), copies=False)
@@ -584,12 +582,12 @@ def test_a_table_too_short_for_a_twin_is_refused_before_anything_is_trained(rows
 
     few = rows.slice(10, 20)
     message = (
-        "at least 20 different rows to train on, and there are 16. Gather more rows, set fewer"
+        "at least 20 different rows to train on, but there are 16. Use more rows, hold out fewer"
     )
-    with pytest.raises(TwinError, match=f"{message} than 4 rows aside, or fit without it"):
+    with pytest.raises(TwinError, match=f"{message} than 4 rows, or fit without it"):
         fit_table(few, "y", Untouched(), calibrate_confidence=True)
     copies = pa.concat_tables([rows.slice(10, 15)] * 10)
-    with pytest.raises(TwinError, match=r"there are 15\. Gather more rows, or fit without it"):
+    with pytest.raises(TwinError, match=r"there are 15\. Use more rows, or fit without it"):
         fit_table(copies, "y", Untouched(), hold_out=0, calibrate_confidence=True)
 
 
@@ -612,7 +610,7 @@ def test_kept_columns_must_be_there_and_must_not_hide_results(fitted, rows):
     with pytest.raises(KeptColumnError, match=r"no column 'idd' to keep.*mean 'id'"):
         kept_columns("idd", rows.column_names)
     both = rows.append_column("mean", rows["x"])
-    with pytest.raises(KeptColumnError, match="names of results: 'mean'"):
+    with pytest.raises(KeptColumnError, match="names of result columns: 'mean'"):
         list(prediction_blocks(fitted.model, [both], keep=["mean"]))
 
 
@@ -649,7 +647,7 @@ def test_a_row_whose_variance_overflows_leaves_the_others_answered(fitted, rows)
 
 
 def test_a_table_without_rows_has_nothing_to_predict(fitted, rows):
-    with pytest.raises(TableMismatchError, match="no rows: nothing to predict"):
+    with pytest.raises(TableMismatchError, match="no rows, so there is nothing to predict"):
         list(prediction_blocks(fitted.model, [rows.slice(0, 0)]))
 
 
@@ -711,7 +709,7 @@ def test_a_check_advises_calibration_where_our_confidence_intervals_cover_too_se
     report = CoverageCheck((*coverages, rival), np.ones((10, 1)), ("x",), 10, "a truth")
     checked = CheckedTable(report, ())
     assert checked.advises_calibration == asks
-    with pytest.warns(DeprecationWarning, match="now advises_calibration"):
+    with pytest.warns(DeprecationWarning, match="now `advises_calibration`"):
         assert checked.asks_for_honesty == asks
 
 

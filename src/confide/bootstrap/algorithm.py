@@ -21,7 +21,14 @@ State = TypeVar("State")
 
 
 class Keys(NamedTuple):
-    """A key for each member and purpose, so that a new draw in one place changes no other."""
+    """A key for each member and purpose, so that a new draw in one place changes no other.
+
+    Attributes:
+        initialisation: for the weights that members start with.
+        training: for the order of the rows in training, and other chance there.
+        simulation: for the simulated targets.
+        retraining: for the order of the rows in retraining.
+    """
 
     initialisation: MemberKeys
     training: MemberKeys
@@ -79,6 +86,12 @@ class BootstrappedEnsemble(Generic[State]):
 
     Retraining b of member i is entry b * M + i of `retrained`. A retrained member answers on the
     scale it was trained on: its prediction is `location` plus `scale` times its output.
+
+    Attributes:
+        members: the state of the members.
+        retrained: the state of the retrained members.
+        location: of each retrained member; zero for targets on their original scale.
+        scale: of each retrained member; one for targets on their original scale.
     """
 
     members: State
@@ -115,7 +128,19 @@ def train_ensemble(
     *,
     progress: Progress | None = None,
 ) -> State:
-    """A deep ensemble: members that differ in initialisation and order of the data alone."""
+    """A deep ensemble: members that differ in initialisation and order of the data alone.
+
+    Args:
+        keys: for each member and purpose.
+        learner: what is trained.
+        data: the rows to train on.
+        targets: a row of targets for each member.
+        epochs: how many epochs to train.
+        progress: called with the number of member-epochs just finished.
+
+    Returns:
+        The trained members.
+    """
     state = learner.init(keys.initialisation, data)
     plan = Plan(total=epochs, done=0, epochs=epochs)
     return learner.train(keys.training, state, data, targets, plan, progress=progress)

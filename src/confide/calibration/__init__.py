@@ -1,6 +1,6 @@
 """Calibration: how wide intervals should be, learnt from held-out rows or from twins.
 
-`held_out.py` calibrates prediction intervals on rows that were kept from training (split conformal
+`held_out.py` calibrates prediction intervals on held-out rows (split conformal
 prediction). `twins.py` calibrates confidence intervals on simulated twins of the data; its
 mathematics is in `confide.uncertainty.pivots`. `summary.py` says what changed and how sure it is.
 """

@@ -40,8 +40,8 @@ class ConformalLaw(ScoreLaw):
         """What the user is told of infinite bounds at that level."""
         n, needed = len(self.sorted_scores), smallest_calibration_set(confidence_level)
         reason = (
-            f"and this level takes at least {needed}. Calibrate with more rows, or ask for a lower "
-            "level"
+            f"and this level needs at least {needed}. Calibrate with more rows, or ask for a "
+            "lower level"
             if n < needed
             else "because too many of them had bounds of width zero. Fit another model"
         )
@@ -104,7 +104,7 @@ class Calibration:
     def from_file(cls, payload: Any, arrays: Arrays) -> "Calibration":
         """From a model file's parts, checked."""
         if payload != {} or set(arrays) != {"sorted_scores"}:
-            raise ValueError("the calibration has parts that are not its own, or lacks some")
+            raise ValueError("the calibration has unknown parts, or lacks some")
         return cls(checked_scores(arrays, "sorted_scores"))
 
 

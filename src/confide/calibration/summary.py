@@ -28,9 +28,9 @@ BEYOND_CHANCE = 0.01
 USE, CARE, AVOID = "Use them", "Use them with care", "Do not rely on them"
 # What the networks do at rows where they err systematically, and what follows.
 SYSTEMATIC = (
-    "the networks miss the twins' true function in the same way each time, by more than chance "
-    "scatters them and more than the method allows for. A confidence interval that is right there "
-    "must be wide. More members do not narrow it; longer training, other networks or more rows may."
+    "the networks miss the twins' true function in the same direction each time, by more than "
+    "chance and by more than the method expects. An honest confidence interval must be wide "
+    "there. More members do not narrow it; longer training, other networks or more rows may."
 )
 
 
@@ -83,11 +83,11 @@ class Resemblance:
             ("does not explain", "below") if self.is_beyond_chance else ("may explain", "not below")
         )
         return (
-            f"On the twin {self.kind!r} the model's residuals (observed less "
-            f"predicted) are {self.ratio:.2g} times the size of those on your data: {size}, as "
-            f"{1 / UNLIKE:.2g} to {UNLIKE:g} times counts as close. The share of residuals below "
-            f"any value differs by at most {100 * self.distance:.0f} in 100, which chance "
-            f"{chance} (p-value about {self.p_value:.2g}, {side} {BEYOND_CHANCE:g})."
+            f"On the twin {self.kind!r}, the model's residuals (observed minus predicted) are "
+            f"{self.ratio:.2g} times as large as on your data, which is {size} ({1 / UNLIKE:.2g} "
+            f"to {UNLIKE:g} times counts as close). The shares of residuals below any value differ "
+            f"by at most {100 * self.distance:.0f} points. Chance {chance} this (p-value about "
+            f"{self.p_value:.2g}, {side} {BEYOND_CHANCE:g})."
         )
 
 
@@ -145,8 +145,8 @@ class CalibrationSummary:
         biased = f"At {100 * self.biased:.0f} % of the rows {SYSTEMATIC}"
         unlike = [
             f"The twin {twin.kind!r} does not resemble the data: the model's residuals are "
-            f"{twin.ratio:.2g} times as large on it. Calibrated widths are doubtful; compare with "
-            "another `twin`."
+            f"{twin.ratio:.2g} times as large on it. The calibrated widths are doubtful: compare "
+            "them with those of another `twin`."
             for twin in self.resemblances
             if twin.is_doubtful
         ]
@@ -163,13 +163,13 @@ class CalibrationSummary:
     def verdict(self) -> str:
         """Whether to trust the confidence intervals, and what that rests on."""
         if not self.resemblances:
-            return f"{AVOID}: nothing is known of how well the simulated twins resemble your data."
+            return f"{AVOID}: it is not known how well the simulated twins resemble your data."
         reasons = {
-            USE: "the model errs on simulated twins much as it does on your data, as far as its "
-            "residuals can tell",
+            USE: "the model's errors on simulated twins are like those on your data, as far as its "
+            "residuals show",
             CARE: " and ".join(self._cautions()),
-            AVOID: "the model does not err on simulated twins as it does on your data, so the "
-            "widths found there may be wrong here",
+            AVOID: "the model's errors on simulated twins differ from those on your data, so the "
+            "calibrated widths may be wrong",
         }
         return " ".join([f"{self.advice}: {reasons[self.advice]}.", *map(str, self.resemblances)])
 
@@ -177,8 +177,8 @@ class CalibrationSummary:
         """What calls for care, but not for a rejection."""
         if any(twin.is_other_size and not twin.is_beyond_chance for twin in self.resemblances):
             yield (
-                "the model's residuals have another size on a twin than on your data, and these "
-                "rows are too few to tell whether that is chance"
+                "the model's residuals have another size on a twin than on your data, and there "
+                "are too few rows to tell whether this is chance"
             )
         if any(twin.is_beyond_chance and not twin.is_other_size for twin in self.resemblances):
             yield (
@@ -212,9 +212,9 @@ class CalibrationSummary:
             for level, (low, middle, high) in self.widening.items()
         ]
         how_sure = (
-            f"From so many simulations a row's width is known to about ± "
-            f"{100 * self.factor_error:.0f} %. At {100 * self.biased:.0f} % of {self.n_rows} rows "
-            "the systematic error exceeds chance."
+            "With this many simulations, a row's width is known to about ± "
+            f"{100 * self.factor_error:.0f} %. At {100 * self.biased:.0f} % of {self.n_rows} "
+            "rows the systematic error exceeds chance."
         )
         warnings = [f"Warning: {warning}" for warning in self.warnings]
         return "\n".join([f"Calibrated on {twins}.", *widening, how_sure, *warnings])

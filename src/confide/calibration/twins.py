@@ -184,8 +184,8 @@ class ConfidenceCalibration:
             if not isinstance(truth, FittedTwin):
                 raise TwinError(
                     f"A model that was calibrated on a truth of your own, {_kind(truth)}, cannot "
-                    "be saved: the file would have to hold its code. Calibrate with twin='auto', "
-                    "or set `confidence_calibration_` to None before you save."
+                    "be saved: the file would have to contain its code. Calibrate with "
+                    "twin='auto', or set `confidence_calibration_` to None before you save."
                 )
             payload, twin_arrays = truth.to_file()
             twins.append(payload)
@@ -210,7 +210,7 @@ class ConfidenceCalibration:
             The calibration.
         """
         if type(payload) is not dict:
-            raise ValueError("the calibration on twins is no object")
+            raise ValueError("the calibration on twins is not an object")
         if "account" in payload:  # the summary's old name
             payload = {"summary" if name == "account" else name: payload[name] for name in payload}
         if set(payload) != {"truths", "summary", "shift", "floor"} or not payload["truths"]:
@@ -240,7 +240,8 @@ def twin_argument(twin: str | Truth, truth: str | Truth | None) -> str | Truth:
     if truth is not None or current is not given:
         changes = " and ".join(f"{old!r} is now {new!r}" for old, new in OLD_KINDS.items())
         warnings.warn(
-            f"In `calibrate_confidence` `truth` is now `twin`, {changes}; the old names will go.",
+            f"In `calibrate_confidence` `truth` is now `twin`, {changes}; the old names will be "
+            "removed.",
             DeprecationWarning,
             stacklevel=3,
         )
@@ -260,8 +261,8 @@ def _check(n_simulations: int, shift: float) -> None:
         )
     if not (is_number(shift) and 0 <= shift <= 1):
         raise ValueError(
-            f"`shift` must lie in [0, 1], got {shift!r}. It is the share of the bias shown by "
-            "the twins that is taken off the centre; 0 leaves the centre alone."
+            f"`shift` must lie in [0, 1], got {shift!r}. It is the share of the twins' bias that "
+            "is subtracted from the centre; 0 does not move the centre."
         )
 
 
@@ -290,8 +291,8 @@ def _simulate(key: PRNGKeyArray, truths: Sequence[Truth], X: Table) -> PerSimula
         y = np.asarray(truth.draw(own_key, X), np.float64)
         if y.shape != (len(X),) or not np.isfinite(y).all() or np.ptp(y) == 0:
             raise TwinError(
-                f"The truth {_kind(truth)} must simulate {len(X)} finite targets that differ, and "
-                "does not. Pass another `twin`."
+                f"The truth {_kind(truth)} must simulate {len(X)} finite targets that are not "
+                "all equal, but does not. Pass another `twin`."
             )
         targets.append(y)
     return np.array(targets)
@@ -302,7 +303,7 @@ def _refit(
 ) -> list[Any]:
     """Fits the whole procedure to each simulated data set, with the settings of the real fit."""
     n, settings, learner = len(targets), fitted.settings, fitted.learner
-    title = f"Calibrating on {n} simulated data sets, as long as that many fits"
+    title = f"Calibrating on {n} simulated data sets (as long as {n} fits)"
     total = n * method.member_epochs(settings, learner)
     with progress_bar(title, total, shown=verbose) as progress:
         keys = split_on_host(key, n)

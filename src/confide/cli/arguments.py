@@ -131,14 +131,14 @@ def together(*decorators: Decorator) -> Decorator:
 
 # A file of a table, or - for standard input; whether it can be read is found out by reading it.
 table_argument = click.argument("file", type=click.Path(allow_dash=True, readable=False))
-force_option = click.option("--force", is_flag=True, help="Replace a file that is there.")
+force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
 json_option = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 seed_option = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
-    help="Same seed, same numbers.",
+    help="The same seed gives the same numbers.",
 )
 # Commands that read a model.
 model_options = together(
@@ -146,7 +146,7 @@ model_options = together(
     click.option(
         "--network",
         type=Factory(),
-        help="A function that makes a network of your own, if the model has one.",
+        help="The function that makes your own network, if the model has one.",
     ),
 )
 # Commands that predict the rows of a table.
@@ -196,7 +196,7 @@ def refuse_output(
             Path(path).exists() and output.exists() and output.samefile(path) for path in inputs
         )
     if same:
-        raise click.UsageError(f"{output} is an input: choose another name for the result.")
+        raise click.UsageError(f"{output} is also an input. Choose another name for the result.")
     if endings and output.suffix.lower() not in endings:
         raise click.UsageError(f"{output.name!r} must end in {' or '.join(endings)}.")
     from confide.persistence import check_target

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 # Of `check_table`; the members are the estimators' default.
 N_METHODS, MEMBERS = 3, 5
 BEFORE_CALIBRATION = (
-    "All are the methods' own, before calibration: `confide fit` calibrates the prediction "
-    "intervals, and with --calibrate-confidence the confidence intervals too."
+    "All intervals are those before calibration. `confide fit` calibrates the prediction "
+    "intervals and, with --calibrate-confidence, the confidence intervals too."
 )
 
 
@@ -32,11 +32,11 @@ Examples:
   confide check houses.parquet --target price --rows 500 --json"""
 )
 @arguments.training_options
-@arguments.output_option(None, "Where to draw the pointwise coverages (png, svg or pdf).")
+@arguments.output_option(None, "File for a picture of the coverage at each row (png, svg or pdf).")
 @arguments.count_option(
-    "--simulations", 20, 1, "Simulated data sets; with 20, a mean coverage is known to 2 points."
+    "--simulations", 20, 1, "Simulated data sets. With 20, coverage is known to within 2 points."
 )
-@arguments.count_option("--rows", 1000, 20, "At most so many rows are used, chosen at random.")
+@arguments.count_option("--rows", 1000, 20, "Use at most this many rows, chosen at random.")
 def check(
     file: str,
     target: str,
@@ -48,12 +48,12 @@ def check(
     as_json: bool,
     force: bool,
 ) -> None:
-    """See how well both kinds of intervals would cover on data like FILE.
+    """Check how often both kinds of intervals would cover on data like FILE.
 
     Nobody sees the true function behind data, so confidence intervals cannot be checked on the data
     themselves. This command builds a simulated twin of the table, whose true function is known. It
-    fits the bootstrapped deep ensemble and its rivals to many data sets drawn from the twin, and
-    counts how often their intervals hold the truth. The number of epochs is chosen once, on the
+    fits the bootstrapped deep ensemble and two other methods to many data sets drawn from the twin,
+    and counts how often their intervals cover. The number of epochs is chosen once, on the
     first of these data sets. Prediction intervals are checked before calibration. The Brier score
     is the mean squared difference between the coverage at a row and the level: 0 is best.
     """

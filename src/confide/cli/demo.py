@@ -26,7 +26,7 @@ Examples:
 )
 @arguments.output_option(
     "confide-demo.png",
-    "Where to draw the picture; the ending chooses the format (png, svg, pdf).",
+    "File for the picture; its ending chooses the format (png, svg, pdf).",
 )
 @arguments.count_option("--members", 5, 2, "Networks.")
 @arguments.seed_option
@@ -108,9 +108,10 @@ def _coverage(prediction: "Prediction", y: "np.ndarray") -> str:
     return (
         f"Held out: {n_inside} of {n} observations lie in their {100 * LEVEL:g} % prediction "
         f"interval ({share:.1%} +/- {error:.1%}, one standard error); RMSE {rmse:.1f}, and the "
-        f"target's standard deviation is {np.std(y):.1f}.\n"
-        "Coverage of the confidence interval cannot be seen here: the true function is not known. "
-        "calibrate_confidence(X, y) calibrates it on simulated twins of the data, where it is."
+        f"target's standard deviation is {np.std(y):.1f}.\nThe coverage of the confidence "
+        "intervals cannot be seen here, because the true function is not known. "
+        "calibrate_confidence(X, y) calibrates them on simulated twins of the data, whose true "
+        "function is known."
     )
 
 

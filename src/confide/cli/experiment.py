@@ -83,11 +83,11 @@ def run(
     from confide.experiments import EXPERIMENTS, Display, cells_of, open_run
 
     if address is not None and engine != "ray":
-        raise click.UsageError("--address is that of a Ray cluster: add --engine ray.")
+        raise click.UsageError("--address is the address of a Ray cluster. Add --engine ray.")
     with _messages():
         with refusals(ValueError):  # all of them, before any is run
             if "all" in names and len(names) > 1:
-                raise ValueError("`all` stands for every experiment: leave the other names out.")
+                raise ValueError("`all` means every experiment. Leave the other names out.")
             chosen = [EXPERIMENTS[name] for name in (EXPERIMENTS if "all" in names else names)]
             options_of = [_options(one, quick, asked) for one in chosen]
             prepared = []
@@ -202,7 +202,7 @@ def _folder(runs: Path, chosen: Any, quick: bool) -> Path:
 
 @contextmanager
 def _messages(
-    kept: str = "Finished cells are kept; the same command goes on from there.",
+    kept: str = "Finished cells are kept. The same command continues from there.",
 ) -> Iterator[None]:
     from confide.engines import LostPieceError
 

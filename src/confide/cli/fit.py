@@ -53,13 +53,13 @@ Examples:
   zcat houses.csv.gz | confide fit - --target price --members 20"""
 )
 @arguments.training_options
-@arguments.output_option("model.confide", "Where to keep the model.")
+@arguments.output_option("model.confide", "File for the model.")
 @click.option(
     "--hold-out",
     type=arguments.Within(0, 0.9),
     default=0.2,
     show_default=True,
-    help="Share of the rows to keep from training, to judge and calibrate with.",
+    help="Share of the rows to hold out, to judge the model and to calibrate it.",
 )
 @click.option(
     "--learner",
@@ -91,17 +91,18 @@ Examples:
     "--calibrate-confidence",
     is_flag=True,
     help="Calibrate the confidence intervals too. Networks are biased where the true function is "
-    "rough, and their own confidence intervals do not show it. This option fits further ensembles "
-    "to simulated twins of the training rows, 20 by default. Training and predicting then take "
-    "about 20 times as long; on small tables, most of the time goes into starting up instead.",
+    "rough, and their own confidence intervals do not show it. This option fits further "
+    "ensembles to simulated twins of the training rows, 20 by default. Training and predicting "
+    "then take about 20 times as long; on small tables, most of the time is start-up, which "
+    "does not change.",
 )
 @click.option("--honest", is_flag=True, hidden=True)
 @arguments.count_option(
     "--simulations",
     None,
     FEWEST_SIMULATIONS,
-    "Simulated twins for --calibrate-confidence. With more of them, it is known better how wide "
-    f"confidence intervals must be.  [default: {SIMULATIONS}]",
+    "Simulated twins for --calibrate-confidence. More of them give more precise widths.  "
+    f"[default: {SIMULATIONS}]",
 )
 def fit(
     file: str,
@@ -123,16 +124,15 @@ def fit(
     """Fit a bootstrapped ensemble of networks, or of boosted trees, to the table in FILE.
 
     The columns may be numbers, categories, dates or booleans, with missing values. A share of the
-    rows is kept from training. The reported accuracy is that on these rows, and the prediction
-    intervals are then calibrated on them. Confidence intervals are the method's own unless
-    --calibrate-confidence calibrates them.
+    rows is held out. The model is judged on these rows, and its prediction intervals are then
+    calibrated on them. Confidence intervals are only calibrated with --calibrate-confidence.
     """
     if honest:
-        say("--honest is now --calibrate-confidence; the old name will go.", err=True)
+        say("--honest is now --calibrate-confidence; the old name will be removed.", err=True)
         calibrate_confidence = True
     if simulations is not None and not calibrate_confidence:
         raise click.UsageError(
-            "--simulations is for --calibrate-confidence: add it, or leave both out."
+            "--simulations needs --calibrate-confidence. Add it, or leave both out."
         )
     _refuse_learner(learner, network, epochs)
     arguments.refuse_output(output, file)
@@ -179,9 +179,9 @@ def _refuse_learner(
     if learner == "network":
         return
     if network is not None:
-        raise click.UsageError(f"--network is for networks: leave out --learner {learner}.")
+        raise click.UsageError(f"--network needs networks. Leave out --learner {learner}.")
     if epochs == "auto":
-        raise click.UsageError(f"--epochs auto is for networks: pass a number for {learner}.")
+        raise click.UsageError(f"--epochs auto needs networks. Pass a number for {learner}.")
 
 
 def _estimator(

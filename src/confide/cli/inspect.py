@@ -21,7 +21,7 @@ Examples:
 def inspect(model: Path, network: Callable[..., Any] | None, as_json: bool) -> None:
     """Say what MODEL predicts, from which columns, and how it was made.
 
-    The file is data alone: opening one from a stranger is safe.
+    A model file contains data and no code, so it is safe to open one that you do not know.
     """
     with messages("", *errors_of(network)):
         from confide import load

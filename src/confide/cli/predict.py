@@ -24,7 +24,8 @@ Examples:
 @prediction_options
 @output_option(
     None,
-    "Where to write; the ending chooses CSV, TSV, Parquet or Arrow.  [default: standard output]",
+    "File for the predictions; its ending chooses CSV, TSV, Parquet or Arrow.  [default: "
+    "standard output]",
 )
 @click.option(
     "--keep",
@@ -54,14 +55,14 @@ def predict(
     The result has a row for each row of FILE, in the same order. Its columns: `mean`; the
     confidence interval for the true function, which is the average of many observations at such a
     row (`mean_ci_*`); the prediction interval for a new observation (`obs_ci_*`); the variances due
-    to noise, finite data and random training; and the novelty p-value. Where `is_novel` is true,
-    the row is far from the training data, and neither interval can be trusted. `unseen_values`
-    counts the row's categories that training did not have. Where an interval is calibrated, columns
-    that end in `_uncalibrated` have the method's own.
+    to noise, finite data and random training; and the novelty p-value. If `is_novel` is true,
+    the row is far from the training data, and you cannot trust either interval. `unseen_values`
+    counts the row's categories that are not in the training data. If an interval is calibrated,
+    columns that end in `_uncalibrated` have its bounds before calibration.
 
-    FILE is read in blocks, so it may be larger than the memory. A model of `confide fit
-    --calibrate-confidence` asks all its simulated fits about each row, so it predicts about 20
-    times as slowly as another.
+    FILE is read in blocks, so it may be larger than the memory. A model that was fitted with
+    --calibrate-confidence uses all its simulated fits for each row, so it takes about 20 times as
+    long.
     """
     refuse_output(output, file, model, force=force)
     with messages("", *errors_of(network)), refusals(KeptColumnError):

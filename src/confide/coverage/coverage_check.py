@@ -69,7 +69,9 @@ def coverage_check(
     estimators = _named(estimator)
     levels = [checked_level(level) for level in np.atleast_1d(confidence_levels).tolist()]
     if not levels:
-        raise ValueError("`confidence_levels` must hold at least one level, got none. Pass [0.8].")
+        raise ValueError(
+            "`confidence_levels` must contain at least one level, got none. Pass [0.8]."
+        )
     require_whole(
         "n_simulations", n_simulations, "Pass 20 for a first look, 100 for the paper's precision."
     )

@@ -213,13 +213,13 @@ class CoverageCheck:
         )
         if self.n_simulations < ENOUGH_SIMULATIONS:
             return (
-                f"{result} in {self.n_simulations} simulations, too few for a claim: pass "
+                f"{result} in {self.n_simulations} simulations, too few for a verdict: pass "
                 f"n_simulations={2 * ENOUGH_SIMULATIONS} or more."
             )
         if len(self.X_test) < ENOUGH_ROWS:
             return (
-                f"{result} at {len(self.X_test)} test rows, too few for a claim: pass more data, "
-                "or a larger test_size."
+                f"{result} at {len(self.X_test)} test rows, too few for a verdict: pass more "
+                "data, or a larger test_size."
             )
         worst = self.worst(c)
         rest = "".join(f"; {100 * o.confidence_level:g} %: {100 * o.mean:.0f} %" for o in others)
@@ -232,7 +232,7 @@ class CoverageCheck:
 def _judged(coverage: Coverage) -> str:
     if coverage.covers_as_it_should:
         return "as they should on average"
-    return "too seldom" if coverage.covers_too_seldom else "too often: they are wider than need be"
+    return "too seldom" if coverage.covers_too_seldom else ("too often: they are wider than needed")
 
 
 def _stretches(column: Row) -> list[tuple[float, float, Bool[np.ndarray, " row"]]]:

@@ -17,6 +17,7 @@ from confide.diagnostics.levers import (
     mean_shares,
     shares,
 )
+from confide.errors import enumerated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +90,7 @@ OF_FUNCTION = (
     "are added."
 )
 AFTER_CALIBRATION = (
-    "After calibration they have room for systematic errors too, which more members do not shrink."
+    "After calibration they include systematic errors too, which more members do not shrink."
 )
 # Rows that the levers are computed for: means over so many are right to the second digit.
 MOST_ROWS = 1000
@@ -226,11 +227,8 @@ def largest_words(mean_shares: Mapping[str, float]) -> str:
 
 def _listed(shares: Mapping[str, float]) -> str:
     """Shares in words, the largest first."""
-    *most, last = (
-        f"{SOURCES[name].name} ({_percent(share)})"
-        for name, share in sorted(shares.items(), key=lambda item: -item[1])
-    )
-    return f"{', '.join(most)} and {last}" if most else last
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    return enumerated([f"{SOURCES[name].name} ({_percent(share)})" for name, share in ordered])
 
 
 def _percent(share: float) -> str:

@@ -110,7 +110,7 @@ class Novelty:
     def from_file(cls, payload: Any, arrays: Arrays) -> "Novelty":
         """From a model file's parts, checked."""
         if payload != {} or set(arrays) != set(PARTS):
-            raise ValueError("novelty has parts that are not its own, or lacks some")
+            raise ValueError("novelty has unknown parts, or lacks some")
         shape = arrays["reference"].shape
         if len(shape) != 2 or not (2 <= shape[0] <= MOST_REFERENCE_ROWS and shape[1] > 0):
             raise ValueError(f"novelty cannot have reference rows of shape {shape}")

@@ -141,7 +141,7 @@ def overfitting_check(
         if ratio is None:
             raise NoSuchIntervalError(
                 "Without held-out rows the overfitting check needs the variance that is due to "
-                "finite data, and this method does not estimate it. Pass held-out rows, or use "
+                "finite data, but this method does not estimate it. Pass held-out rows, or use "
                 "BootstrappedDeepEnsembleRegressor."
             )
         return OverfittingCheck(ratio, len(training))

@@ -18,7 +18,6 @@
 """
 
 from confide.document import parts as parts
-from confide.document.brushes import brush as brush
 from confide.document.charts import bands as bands
 from confide.document.charts import lines_with_errors as lines_with_errors
 from confide.document.charts import scatter_against as scatter_against
@@ -42,6 +41,8 @@ from confide.document.look import in_order as in_order
 from confide.document.look import shapes as shapes
 from confide.document.look import unread as unread
 from confide.document.page import render_page as render_page
+from confide.document.parts import brush as brush
+from confide.document.tables import number_text as number_text
 from confide.document.tables import to_csv as to_csv
 from confide.document.tables import to_markdown as to_markdown
 from confide.document.tables import with_error as with_error

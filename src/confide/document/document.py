@@ -143,8 +143,8 @@ class Section:
     def __post_init__(self) -> None:
         if any(subsection.subsections for subsection in self.subsections):
             raise ValueError(
-                f"Section {self.title!r} holds a section that holds a section; one level is "
-                "enough: move the innermost one up."
+                f"Section {self.title!r} contains a section that contains a section, but only "
+                "one level is possible: move the innermost one up."
             )
 
     @property
@@ -176,7 +176,7 @@ class Document:
         for figure in self.figures:
             if figure.filters is not None and figure.filters not in there:
                 message = f"Figure {figure.name!r} filters the table {figure.filters!r}, which the "
-                message += f"document does not hold; it holds {there}."
+                message += f"document does not have; it has {there}."
                 raise ValueError(f"{message} {nearest(figure.filters, there)}".rstrip())
 
     @property

@@ -1,9 +1,10 @@
-"""Parts of Altair charts: layers as one chart, tooltips, lines, and categories to choose from."""
+"""Parts of Altair charts: layers as one chart, tooltips, lines, brushes, chosen categories."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from confide.document.look import HEIGHT, INK, WIDTH, fitted_width
+from confide.document.document import BRUSH
+from confide.document.look import COLOURS, HEIGHT, INK, WIDTH, fitted_width
 from confide.extras import require
 
 
@@ -53,3 +54,22 @@ def highlight(**options: Any) -> Any:
 def faded(chosen: Any, on: float, off: float) -> Any:
     """Opacity of the category that is chosen, and of the others."""
     return alt.condition(chosen, alt.value(on), alt.value(off))
+
+
+def brush(number: int | None = None) -> Any:
+    """A brush over the horizontal axis, for a chart that a `Figure` filters a table by.
+
+    It is horizontal alone so that a finger that moves up and down still scrolls the page. The axis
+    must be one of numbers or moments in time.
+
+    Args:
+        number: which of several brushes of one figure, or None where there is one.
+    """
+    return alt.selection_interval(
+        name=BRUSH if number is None else f"{BRUSH}_{number}",
+        encodings=["x"],
+        zoom=False,
+        mark=alt.BrushConfig(
+            fill=COLOURS[0], fillOpacity=0.18, stroke=INK, strokeOpacity=0.6, cursor="move"
+        ),
+    )

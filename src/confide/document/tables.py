@@ -48,6 +48,20 @@ def is_numeric(table: Table, column: Column) -> bool:
     return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
 
 
+def number_text(value: float, shape: str) -> str:
+    """A number in that format, the infinite and the missing ones in signs.
+
+    Example:
+        >>> number_text(-1.25, ".1f"), number_text(-np.inf, ".1f"), number_text(np.nan, ".1f")
+        ('-1.2', '-∞', '–')
+    """
+    if math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return format(value, shape)
+
+
 def with_error(value: float, error: float) -> str:
     """A value and its standard error, both to the error's last digit that means something.
 
@@ -120,9 +134,7 @@ def _text(column: Column, value: Any, error: Any) -> str:
     if not is_number(value):
         return str(value)
     if error is None or _is_missing(error):
-        if math.isinf(value):
-            return "∞" if value > 0 else "-∞"
-        return format(value, column.format)
+        return number_text(value, column.format)
     if column.format.endswith("%"):
         return f"{with_error(100 * float(value), 100 * float(error))}%"
     return with_error(float(value), float(error))

@@ -1,16 +1,18 @@
-"""Predictions with their intervals: which rows and bands, where, and under which names."""
+"""Predictions with their intervals, before and after calibration: which rows, where, what names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
+from numpy.typing import ArrayLike
 
 from confide.drawing.places import Places
-from confide.drawing.widening import before_calibration
 from confide.drawing.words import interval_name
+from confide.metrics import ObservedCoverage
 from confide.prediction import Kind, Prediction
+from confide.uncertainty import TwinErrors
 
 Bounds = Float64[np.ndarray, "row 2"]
 Row = Float64[np.ndarray, " row"]
@@ -130,3 +132,69 @@ def _limits_of_finite(*parts: np.ndarray | None) -> tuple[float, float]:
 def _infinite(bounds: Bounds) -> str:
     n_infinite = int(np.isinf(bounds).any(axis=1).sum())
     return f" (infinite in {n_infinite} of {len(bounds)} rows)" if n_infinite else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Widening:
+    """A factor for each row, with one standard error.
+
+    On a logarithmic axis an error of the same share is as long above as below.
+
+    Attributes:
+        times: width of the calibrated confidence interval over that of the method's own.
+        low: less one standard error.
+        high: plus one.
+        biased: whether the systematic error exceeds chance and what the method claims.
+    """
+
+    times: Row
+    low: Row
+    high: Row
+    biased: Bool[np.ndarray, " row"]
+
+    def __getitem__(self, rows: np.ndarray) -> "Widening":
+        """Some rows, in that order."""
+        return Widening(self.times[rows], self.low[rows], self.high[rows], self.biased[rows])
+
+
+def widening_of(prediction: Prediction, confidence_level: float = 0.95) -> Widening:
+    """How much wider calibration made each confidence interval; not finite where it had no width.
+
+    Raises:
+        ValueError: the confidence intervals were not calibrated.
+    """
+    own, errors = before_calibration(prediction)
+    widths = (np.diff(p.confidence_interval(confidence_level)) for p in (prediction, own))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = np.divide(*widths)[:, 0]
+    part = 1 + errors.factor_error
+    return Widening(times, times / part, times * part, errors.is_biased)
+
+
+def before_calibration(prediction: Prediction) -> tuple[Prediction, TwinErrors]:
+    """The method's own prediction, and what the simulations say about its rows.
+
+    Raises:
+        ValueError: the confidence intervals were not calibrated.
+    """
+    if prediction.uncalibrated is None or prediction.twin_errors is None:
+        raise ValueError(
+            "The picture needs confidence intervals that were calibrated on simulated twins, "
+            "but these are not calibrated. Call `calibrate_confidence(X, y)` with the rows of "
+            "`fit`, and predict again."
+        )
+    return prediction.uncalibrated, prediction.twin_errors
+
+
+def named_coverages(
+    prediction: Prediction, y: ArrayLike, confidence_levels: Sequence[float] | None = None
+) -> dict[str, ObservedCoverage]:
+    """That of a prediction; of a calibrated one also that before calibration."""
+    named = {"prediction intervals": prediction}
+    own = prediction.uncalibrated
+    if own is not None and prediction.is_calibrated("prediction"):
+        on_twins = prediction.prediction_law.origin == "twins"
+        now = "prediction intervals calibrated on twins"
+        now = now if on_twins else "calibrated prediction intervals"
+        named = {now: prediction, "before calibration": own}
+    return {name: p.observed_coverage(y, confidence_levels) for name, p in named.items()}

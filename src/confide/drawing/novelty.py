@@ -56,7 +56,7 @@ def p_values_of(prediction: Prediction) -> Float64[np.ndarray, " row"]:
     """The p-values of a prediction that has some."""
     if prediction.novelty is None:
         raise ValueError(
-            "A picture of novelty needs a p-value for each row, and this prediction has none: "
-            "novelty was not computed with it. Take it from a fitted estimator's `get_prediction`."
+            "A picture of novelty needs a p-value for each row, but this prediction has none. "
+            "Take it from a fitted estimator's `get_prediction`."
         )
     return prediction.novelty

@@ -97,8 +97,13 @@ def _spread_in_slots(codes: Int[np.ndarray, " place"]) -> Float64[np.ndarray, " 
 def _thinned(
     rows: Int[np.ndarray, " row"], most: int
 ) -> tuple[Int[np.ndarray, " place"], tuple[str, ...]]:
-    """All rows, or a random sample of too many: the same one for every picture."""
+    """Some rows, and what to say of the others."""
+    notes = (f"a random {most} of {len(rows)} rows",) if len(rows) > most else ()
+    return some(rows, most), notes
+
+
+def some(rows: Int[np.ndarray, " row"], most: int) -> Int[np.ndarray, " some"]:
+    """All rows, or a random sample of too many: the same one for every picture, in order."""
     if len(rows) <= most:
-        return rows, ()
-    sample = np.random.default_rng(_SEED).choice(rows, most, replace=False)
-    return np.sort(sample), (f"a random {most} of {len(rows)} rows",)
+        return rows
+    return np.sort(np.random.default_rng(_SEED).choice(rows, most, replace=False))

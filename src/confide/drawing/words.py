@@ -1,8 +1,15 @@
-"""Colours and names that all pictures share."""
+"""Colours and names that all pictures share, and shares of variance that are stacked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64
 
 from confide.diagnostics import WORDS
 from confide.prediction import Kind
 
+Row = Float64[np.ndarray, " row"]
 # Okabe and Ito's palette: told apart by colour-blind readers, and by lightness in grey print.
 COLOURS = {
     "mean": "#000000",
@@ -34,3 +41,25 @@ def interval_name(kind: Kind, confidence_level: float, *, calibrated: bool = Fal
     """
     name = f"{100 * confidence_level:g} % {kind} interval"
     return f"{name}, calibrated" if calibrated else name
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """The share of one source in each row's variance, and where it lies in the stack."""
+
+    source: str
+    start: Row
+    end: Row
+
+
+def stacked(shares: Mapping[str, Row]) -> tuple[Share, ...]:
+    """Shares one upon the other, in their order.
+
+    Example:
+        >>> noise, rest = stacked({"aleatoric": np.array([0.75]), "epistemic": np.array([0.25])})
+        >>> rest.start.tolist(), rest.end.tolist()
+        ([0.75], [1.0])
+    """
+    n_rows = len(next(iter(shares.values())))
+    edges = np.cumsum([np.zeros(n_rows), *shares.values()], axis=0)
+    return tuple(Share(source, edges[k], edges[k + 1]) for k, source in enumerate(shares))

@@ -74,15 +74,14 @@ class Encoder:
         given = sources(table)
         if odd := [f"{source.name} ({source.dtype})" for source in given if source.kind is None]:
             raise ValueError(
-                "Columns must hold numbers, text, categories, dates, times, durations or booleans, "
-                f"but these do not: {', '.join(odd)}. Drop or convert them."
+                "Columns must contain numbers, text, categories, dates, times, durations or "
+                f"booleans, but these do not: {', '.join(odd)}. Drop or convert them."
             )
         encoder = cls(tuple(fitted_column(with_dates_read(source)) for source in given))
         if not encoder.feature_names:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in encoder.left_out.items())
             raise ValueError(
-                "X must have a column that can be learnt from, but has none: "
-                f"{reasons}. Pass other columns."
+                f"X must have a column to learn from, but has none: {reasons}. Pass other columns."
             )
         return encoder
 
@@ -196,8 +195,8 @@ class Encoder:
         ]
         if odd:
             raise ValueError(
-                "Columns must hold the same kind of values as in training, but these do not: "
-                f"{'; '.join(odd)}. Convert them, or fit the model anew."
+                "Columns must contain the same kind of values as in training, but these do not: "
+                f"{'; '.join(odd)}. Convert them, or fit the model again."
             )
         return given
 

@@ -144,8 +144,8 @@ def refuse_unreadable_tables(X: Any) -> None:
     """
     if nw.dependencies.is_polars_lazyframe(X):
         raise ValueError(
-            "X must be a table with rows, but a LazyFrame of polars is only a plan for one. "
-            "collect() it first."
+            "X must be a table with data, but a LazyFrame of polars is not computed yet. Call "
+            "collect() first."
         )
     names = [str(name) for name in column_names(X)] if is_table(X) else []
     if twice := [name for name, count in Counter(names).items() if count > 1]:

@@ -4,16 +4,25 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from confide.experiments.cell import Cell
 from confide.experiments.experiment import Experiment
 from confide.experiments.store import Saved
+from confide.progress import bar_with_times
 
 
 class Display:
-    """Shows the progress of a run on a console. Use it as a context manager."""
+    """Shows the progress of a run on a console. Use it as a context manager.
+
+    Args:
+        experiment: what runs.
+        cells: all cells of the run.
+        missing: those that are still to be run.
+        console: a console of rich.
+    """
 
     def __init__(
         self, experiment: Experiment, cells: Sequence[Cell], missing: Sequence[Cell], console: Any
@@ -28,7 +37,9 @@ class Display:
         self._bar: AbstractContextManager[Any] = nullcontext()
         self._update: Callable[..., None] = lambda **_: None
         if console.is_terminal:
-            self._bar, self._update = _bar(console, experiment.name, self._work)
+            bar = bar_with_times(console, experiment.name, "{task.description}")
+            self._bar = bar
+            self._update = partial(bar.update, bar.add_task("", total=self._work))
 
     def __enter__(self) -> Self:
         self._bar.__enter__()
@@ -70,29 +81,6 @@ class Display:
             highlight=False,
             soft_wrap=True,
         )
-
-
-def _bar(console: Any, title: str, work: float) -> tuple[Any, Callable[..., None]]:
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    bar = Progress(
-        TextColumn(title),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-    )
-    task = bar.add_task("", total=work)
-    return bar, lambda **changes: bar.update(task, **changes)
 
 
 def _duration(seconds: float) -> str:

@@ -54,7 +54,17 @@ class TrainingData:
         weight: Num[np.ndarray, " row"] | None = None,
         member_rows: Int[np.ndarray, "member row"] | None = None,
     ) -> "TrainingData":
-        """The same from consecutive blocks of a table of that shape: it is never copied whole."""
+        """The same from consecutive blocks of a table, which is never copied whole.
+
+        Args:
+            blocks: the rows, standardised.
+            shape: numbers of rows and of features of the whole table.
+            weight: of each row, or None for equal weights.
+            member_rows: per member, which rows it sees, or None for all of them.
+
+        Returns:
+            The padded rows.
+        """
         n_rows, n_features = shape
         X = _aligned_zeros((bucket(n_rows), n_features), np.float32)
         start = 0

@@ -30,7 +30,17 @@ class Likelihood(eqx.Module):
 
     @abstractmethod
     def loss(self, raw: Any, y: Any, weight: Any, xp: ModuleType = jnp) -> Any:
-        """The loss of one batch, whose raw numbers are (output, row); padding weighs nothing."""
+        """The loss of one batch.
+
+        Args:
+            raw: the network's raw numbers, (output, row).
+            y: the targets.
+            weight: of each row; zero for padding.
+            xp: the array library, `jax.numpy` or `torch`.
+
+        Returns:
+            One number: the mean over the rows that are not padding.
+        """
 
     @abstractmethod
     def outputs(self, raw: Any, xp: ModuleType = jnp) -> tuple[Any, ...]:

@@ -27,17 +27,22 @@ class MemberState(NamedTuple):
 
     It holds arrays alone, whatever the user's network or optimiser looks like. The weights are one
     vector: Adam then is a few long loops instead of many short ones.
+
+    Attributes:
+        parameters: the trained weights.
+        fixed: the network's arrays that are not trained, such as indices; none for most.
+        optimiser: the optimiser's arrays.
+        epoch: how many epochs are done.
+        loss: mean loss over the batches of the last epoch.
+        failed_step: the first step whose loss was not finite, or -1.
     """
 
     parameters: Float[Array, " parameter"]
     fixed: tuple[Array, ...]
-    """The network's arrays that are not trained, such as indices; none for most."""
     optimiser: tuple[Array, ...]
     epoch: Int[Array, ""]
     loss: Float[Array, ""]
-    """Mean loss over the batches of the last epoch."""
     failed_step: Int[Array, ""]
-    """The first step whose loss was not finite, or -1."""
 
 
 class MemberRows(NamedTuple):

@@ -131,7 +131,17 @@ def jax_networks(
 def dropout_networks(
     sizes: tuple[int, ...], *, weight_strength: float, entropy_strength: float, **training: Any
 ) -> NetworkEnsemble:
-    """Networks of Concrete Dropout, one for a fit; see `jax_networks` for their training."""
+    """Networks of Concrete Dropout, one for a fit.
+
+    Args:
+        sizes: units of each hidden layer.
+        weight_strength: how strongly weights are drawn towards zero.
+        entropy_strength: how strongly dropout probabilities are drawn towards a half.
+        training: as for `jax_networks`.
+
+    Returns:
+        The networks, not yet trained.
+    """
     strengths = (np.asarray(s, np.float32) for s in (weight_strength, entropy_strength))
     return jax_networks(DropoutNetwork(sizes, *strengths), DropoutLikelihood(), 1, **training)
 

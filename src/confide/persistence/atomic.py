@@ -51,12 +51,14 @@ def check_target(path: Path, *, force: bool = False) -> None:
     if (mode := _mode(path)) is None or _is_stream(path):
         return
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(f"{path} is a folder, and a file was to be written. Name a file.")
+        raise IsADirectoryError(f"{path} is a folder, but the result is a file. Name a file.")
     if stat.S_ISBLK(mode):
-        raise OSError(f"{path} is a disk, and all files on it would be lost. Name a file.")
+        raise OSError(
+            f"{path} is a disk, and writing to it would destroy all its files. Name a file."
+        )
     if not force:
         raise WouldOverwriteError(
-            f"{path} is there already. Add --force to replace it, or name another file."
+            f"{path} already exists. Add --force to replace it, or name another file."
         )
 
 
@@ -79,7 +81,7 @@ def _mode(path: Path) -> int | None:
 def _check_folder(path: Path) -> None:
     folder = (_followed(path) if path.is_symlink() else path).parent
     if not folder.is_dir():
-        raise FileNotFoundError(f"There is no folder {folder}: make it first.")
+        raise FileNotFoundError(f"There is no folder {folder}. Create it first.")
 
 
 def _followed(path: Path) -> Path:
@@ -191,8 +193,8 @@ def said_if_full(path: Path | str) -> Iterator[None]:
         if error.errno not in NO_ROOM:
             raise
         full = NoRoomError(
-            f"There is no room left to write {path} ({error.strerror}), and no part of it was "
-            "kept. Free some, or name a file on another disk."
+            f"There is no space left to write {path} ({error.strerror}), and no part of it was "
+            "kept. Free some space, or name a file on another disk."
         )
         full.errno = error.errno
         raise full from error

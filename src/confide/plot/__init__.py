@@ -14,10 +14,10 @@ from confide.plot.displays import PredictionCoverageDisplay as PredictionCoverag
 from confide.plot.displays import SplitDisplay as SplitDisplay
 from confide.plot.intervals import plot_confidence_calibration as plot_confidence_calibration
 from confide.plot.intervals import plot_intervals as plot_intervals
+from confide.plot.intervals import plot_widening as plot_widening
 from confide.plot.novelty import plot_novelty as plot_novelty
-from confide.plot.overfitting import plot_overfitting as plot_overfitting
+from confide.plot.split import plot_overfitting as plot_overfitting
 from confide.plot.split import plot_split as plot_split
-from confide.plot.widening import plot_widening as plot_widening
 
 __getattr__ = renamed(
     __name__,

@@ -83,7 +83,7 @@ def plot_observed_coverage(
     """
     if not coverages:
         raise ValueError(
-            "`coverages` must hold at least one curve, got none. Pass for example "
+            "`coverages` must contain at least one curve, got none. Pass for example "
             "{'my model': prediction.observed_coverage(y)}."
         )
     ax = axis_or_new(ax)

@@ -15,10 +15,9 @@ from confide.drawing import before_calibration, named_coverages, widening_of
 from confide.metrics import ObservedCoverage
 from confide.plot.coverage import plot_observed_coverage
 from confide.plot.display import Display, RowsDisplay
-from confide.plot.intervals import plot_confidence_calibration, plot_intervals
+from confide.plot.intervals import plot_confidence_calibration, plot_intervals, plot_widening
 from confide.plot.novelty import plot_novelty
 from confide.plot.split import plot_split
-from confide.plot.widening import plot_widening
 from confide.prediction import NOVEL, Kind, Prediction
 
 if TYPE_CHECKING:

@@ -63,7 +63,7 @@ class Sine(AnalyticTruth):
         if not 0 <= self.half_gap < 1:
             raise ValueError(
                 f"`half_gap` must lie in [0, 1), got {self.half_gap!r}. It is half the width of "
-                "the stretch about zero without inputs; pass for example 0.3."
+                "the gap around zero, where there are no inputs; pass for example 0.3."
             )
 
     def inputs(self, key: PRNGKeyArray, n_rows: int) -> Float64[np.ndarray, "row feature"]:

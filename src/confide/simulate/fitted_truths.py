@@ -84,7 +84,17 @@ class NetworkTruth(Truth):
     def from_data(
         cls, X: Table, y: Row, *, random_state: int, noise: NoiseLaw = GAUSSIAN
     ) -> "NetworkTruth":
-        """The network of the published runs: the paper's, 40 epochs, all rows."""
+        """The network of the published runs: the paper's, 40 epochs, all rows.
+
+        Args:
+            X: inputs of the real data.
+            y: their targets.
+            random_state: the seed of the network.
+            noise: the law of the noise.
+
+        Returns:
+            The truth that was fitted.
+        """
         settings = deep_ensemble.Settings(n_members=1, max_epochs=40)
         learner = deep_ensemble.learner(settings, X.shape[1], **PAPER)
         (network,) = deep_ensemble.fit([key_from(random_state)], X, y[None], settings, learner)

@@ -121,8 +121,8 @@ def fitted_twins(
     copies = groups(Z, t)  # rows far from zero are told apart as well
     if (n_different := int(copies.max()) + 1) < FEWEST_ROWS:
         raise TwinError(
-            f"A twin needs at least {FEWEST_ROWS} different rows, got {n_different}. Gather more, "
-            "or pass a `twin` of your own."
+            f"A twin needs at least {FEWEST_ROWS} different rows, got {n_different}. Use more "
+            "rows, or pass a `twin` of your own."
         )
     # One after the other: trees are so small here that threads would wait for each other.
     folds = list(GroupKFold(N_FOLDS, shuffle=True, random_state=seed).split(Z, t, copies))

@@ -18,7 +18,7 @@ TABLES = {b"PAR1": PARQUET, b"ARROW1": ARROW_FILE, b"\xff\xff\xff\xff": ARROW_ST
 _FROM_PANDAS = "In Python, pandas.{reader} and DataFrame.to_parquet turn it into Parquet."
 _EXCEL = "Save it as CSV from Excel, or: " + _FROM_PANDAS.format(reader="read_excel")
 _JSON = _FROM_PANDAS.format(reader="read_json")
-_PICKLE = "Pickles can run code when opened, so they never are: have their author write Parquet."
+_PICKLE = "A pickle can run code, so confide does not open it. Ask its author for Parquet."
 _UTF16 = "Convert it: iconv -f utf-16 -t utf-8."
 _UNPACK = "Unpack it, and give the file inside."
 

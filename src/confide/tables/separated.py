@@ -238,8 +238,8 @@ class SeparatedText:
     def _ragged(self, row: Any) -> str:
         return (
             f"{self._name}, {_counted(row.number)}: {row.actual_columns} fields, but the header "
-            f"has {row.expected_columns}: {_short(row.text)}. Correct the row; a field that holds "
-            "the delimiter needs quotes."
+            f"has {row.expected_columns}: {_short(row.text)}. Correct the row; a field that "
+            "contains the delimiter needs quotes."
         )
 
     def _in_words(self, complaint: str) -> str:

@@ -90,7 +90,7 @@ def open_bytes(source: str | Path) -> Ahead:
         if sys.stdin is None or sys.stdin.isatty():
             state = "closed" if sys.stdin is None else "the keyboard"
             raise TableFileError(
-                f"Standard input is {state}, and a table is needed. Pipe one in, or name a file."
+                f"Standard input is {state}, but a table is needed. Pipe a table in, or name a file."
             )
         raw = Ahead(sys.stdin.buffer, name)
     else:
@@ -124,7 +124,7 @@ def _stat(path: Path) -> os.stat_result:
     except OSError as error:
         raise TableFileError(f"{path} cannot be opened: {error.strerror}.") from error
     if stat.S_ISDIR(status.st_mode):
-        raise TableFileError(f"{path} is a folder, and a file is needed. Name one of its files.")
+        raise TableFileError(f"{path} is a folder, but a file is needed. Name one of its files.")
     return status
 
 
@@ -133,5 +133,5 @@ def _opened(path: Path) -> BinaryIO:
         return path.open("rb")
     except OSError as error:
         raise TableFileError(
-            f"{path} cannot be opened: {error.strerror}. Reading it must be allowed (chmod u+r)."
+            f"{path} cannot be opened: {error.strerror}. Check that you may read it (chmod u+r)."
         ) from error

@@ -186,6 +186,6 @@ def _check_names(names: Sequence[str], name: str) -> None:
     twice = [column for column, count in Counter(names).items() if count > 1]
     if twice:
         raise TableFileError(
-            f"{name} has more than one column called {', '.join(map(repr, twice))}. Give each a "
-            "name of its own."
+            f"{name} has more than one column called {', '.join(map(repr, twice))}. Give each "
+            "column its own name."
         )

@@ -81,8 +81,8 @@ def _checked_ending(target: str | Path, ending: str | None) -> str:
         if known in TEXT_ENDINGS and name.endswith(f"{known}.gz"):
             return f"{known}.gz"
     raise TableFileError(
-        f"{name} does not say which format to write. Let it end in one of {', '.join(ENDINGS)}; "
-        "text may end in .gz, too."
+        f"{name} does not say which format to write. Use a name that ends in one of "
+        f"{', '.join(ENDINGS)}; text files may also end in .gz."
     )
 
 

@@ -37,7 +37,7 @@ def accuracy_scores(y: Row, mean: Row) -> list[Score]:
             _jackknife(np.sqrt(rest / max(n - 1, 1))),
             "root mean squared error: the typical error, in the target's unit",
         ),
-        mean_score("MAE", np.abs(error), "mean absolute error, which large errors sway less"),
+        mean_score("MAE", np.abs(error), "mean absolute error, which large errors affect less"),
         mean_score("mean error", error, "prediction minus observed: above 0, predictions are high"),
     ]
     if n > 2 and spread.sum() > 0 and (rest_spread > 0).all():

@@ -1,6 +1,5 @@
 """Would these intervals cover on data like this table? The simulated twin of a file."""
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from confide.estimators import (
     DeepEnsembleRegressor,
     NaiveBootstrapRegressor,
 )
+from confide.moved import renamed_attribute
 from confide.workflow.notes import Notes, counted_in_file
 from confide.workflow.target import known_rows
 
@@ -37,15 +37,7 @@ class CheckedTable:
             for c in self.report.coverages
         )
 
-    @property
-    def asks_for_honesty(self) -> bool:
-        """The old name of `advises_calibration`."""
-        warnings.warn(
-            "asks_for_honesty is now advises_calibration, and the old name will go.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.advises_calibration
+    asks_for_honesty = renamed_attribute("asks_for_honesty", "advises_calibration")
 
 
 def check_table(
@@ -77,7 +69,7 @@ def check_table(
     notes = Notes()
     features, y, rows = known_rows(table, target, notes)
     if len(y) > most_rows:
-        notes.add(f"Of {len(y):,} rows, {most_rows:,} drawn at random are used (see --rows).")
+        notes.add(f"Of {len(y):,} rows, {most_rows:,} are used, drawn at random (see --rows).")
         drawn = np.random.default_rng(seed).choice(len(y), most_rows, replace=False)
         features, y, rows = features.take(drawn), y[drawn], rows[drawn]
     with counted_in_file(rows), notes.of_warnings():

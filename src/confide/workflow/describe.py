@@ -20,13 +20,13 @@ class Description:
         method: name of its estimator.
         target: name of what it predicts, or None where it was made in Python.
         file: name of the file that it was fitted to, or None likewise.
-        rows: rows trained on and set aside, or None likewise.
+        rows: rows trained on and held out, or None likewise.
         columns: for each column of its table, its name and what it was read as.
         settings: the constructor's arguments, and what a fit chose.
         calibrated_on: rows that its prediction intervals were calibrated on; 0 for none.
         confidence_calibration: what the calibration of its confidence intervals on simulated twins
             found, as `CalibrationSummary.to_json` has it, or None where they are not calibrated.
-        judged: accuracy on the rows that were set aside.
+        judged: accuracy on the held-out rows.
         notes: what happened when it was fitted.
         warnings: what the reader should worry about.
     """
@@ -56,7 +56,9 @@ class Description:
             "method": self.method,
             "predicts": self.target or "a target without a name",
             "fitted to": self.file or "data in Python",
-            "rows": ", ".join(f"{n:,} {what}" for what, n in rows.items()),
+            "rows": ", ".join(
+                f"{n:,} {what.replace('set aside', 'held out')}" for what, n in rows.items()
+            ),
             "prediction intervals": self._prediction_intervals(),
             "confidence intervals": self._twins() or "not calibrated",
             **{name: _short(value) for name, value in self.settings.items()},
@@ -90,7 +92,7 @@ class Description:
         kinds = (column["kind"] for column in self.columns)
         lines += [f"  {name:{wide}}  {kind}" for name, kind in zip(names, kinds, strict=True)]
         if self.judged:
-            lines += ["", "On the rows set aside:"]
+            lines += ["", "On the held-out rows:"]
             lines += [f"  {name}: {value:.4g}" for name, value in self.judged.items()]
         for title, sentences in (("Notes", self.notes), ("Warnings", self.warnings)):
             if sentences:
@@ -133,8 +135,8 @@ def sentences(summary: "CalibrationSummary | None") -> list[str]:
     if summary is None:
         return []
     twins = " and ".join(
-        f"{twin.n_simulations} like the function {twin.kind.replace('_', ' ')!r}, with residuals "
-        f"{twin.ratio:.2g} times the size of the data's"
+        f"{twin.n_simulations} from the function {twin.kind.replace('_', ' ')}, with residuals "
+        f"{twin.ratio:.2g} times as large as on the data"
         for twin in summary.resemblances
     )
     known = f"known to about ± {100 * summary.factor_error:.0f} %"
@@ -145,7 +147,7 @@ def sentences(summary: "CalibrationSummary | None") -> list[str]:
             f"the typical row, and {low:.2g} to {high:.2g} times in nine rows of ten."
             for level, (low, middle, high) in summary.widening.items()
         ),
-        f"From so many simulations the width in a typical row is {known}.",
+        f"With this many simulations, the width in a typical row is {known}.",
     ]
     if summary.biased <= MANY_BIASED:  # else it is a warning
         few = f"At {100 * summary.biased:.0f} % of the rows the systematic error exceeds chance."

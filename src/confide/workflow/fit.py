@@ -1,4 +1,4 @@
-"""From a table to a model: set rows aside, train, calibrate, judge."""
+"""From a table to a model: hold rows out, train, judge, calibrate."""
 
 import contextlib
 import warnings
@@ -15,6 +15,7 @@ from confide.document import with_error
 from confide.errors import CalibrationWarning, NoSuchIntervalError, TargetError, TwinError
 from confide.estimators import IntervalRegressor
 from confide.fingerprints import groups
+from confide.moved import warn_renamed
 from confide.prediction import Prediction
 from confide.simulate import FEWEST_ROWS as FEWEST_FOR_A_TWIN
 from confide.workflow.accuracy import accuracy_scores
@@ -40,7 +41,7 @@ class FittedTable:
     """A model made from a table, with what is to be said of it.
 
     Attributes:
-        model: fitted, calibrated where enough rows could be set aside, with its `training_table_`.
+        model: fitted, calibrated where enough rows could be held out, with its `training_table_`.
         notes: what happened on the way: rows dropped, columns left out.
         warnings: what the reader should worry about.
     """
@@ -51,13 +52,13 @@ class FittedTable:
 
     @property
     def judgement(self) -> str:
-        """How good it is on the rows that were set aside, in a sentence."""
+        """How good it is on the held-out rows, in a sentence."""
         judged = TrainingTable.of(self.model).judged
         if not judged:
-            return "No rows were set aside, so it is not known how good the model is."
+            return "No rows were held out, so it is not known how good the model is."
         held = " and ".join(
-            f"{name} % prediction intervals held {100 * judged[f'coverage_{name}']:.0f} % of them "
-            f"(expected: {name} ± {100 * judged[f'coverage_{name}_se']:.1f} %)"
+            f"{name} % prediction intervals contained {100 * judged[f'coverage_{name}']:.0f} % "
+            f"of them (expected: {name} ± {100 * judged[f'coverage_{name}_se']:.1f} %)"
             for name in (f"{100 * level:g}" for level in LEVELS)
             if f"coverage_{name}" in judged
         )
@@ -66,7 +67,7 @@ class FittedTable:
         )
         rmse = with_error(judged["rmse"], judged["rmse_se"])
         return (
-            f"On {judged['rows']:,.0f} rows set aside: RMSE {rmse}, where the target's standard "
+            f"On {judged['rows']:,.0f} held-out rows: RMSE {rmse}, where the target's standard "
             f"deviation is {judged['target_sd']:.4g}; {held}.{calibrated}"
         )
 
@@ -89,7 +90,7 @@ def fit_table(
 ) -> FittedTable:
     """Fits an estimator to a table as it is.
 
-    A share of the rows is set aside. The reported accuracy is that on these rows, which the model
+    A share of the rows is held out. The reported accuracy is that on these rows, which the model
     has not seen, and the prediction intervals are then calibrated on them. Confidence intervals
     can be calibrated too, on simulated twins of the rows that were trained on.
 
@@ -98,7 +99,7 @@ def fit_table(
         target: name of the column to predict.
         estimator: what to fit, in place.
         file: name of the table's file, remembered.
-        hold_out: share of the rows to set aside, at most 10,000 of them; 0 for none.
+        hold_out: share of the rows to hold out, at most 10,000 of them; 0 for none.
         seed: of the choice of rows.
         calibrate_confidence: whether to calibrate confidence intervals, see
             `IntervalRegressor.calibrate_confidence`; it takes as long as `n_simulations` fits.
@@ -114,11 +115,7 @@ def fit_table(
         ValueError: the table cannot be learnt from.
     """
     if honest is not None:
-        warnings.warn(
-            "`honest` of fit_table is now `calibrate_confidence`, and the old name will go.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        warn_renamed("`honest` of fit_table", "`calibrate_confidence`")
         calibrate_confidence = honest
     notes = Notes()
     features, y, rows = known_rows(table, target, notes)
@@ -130,8 +127,8 @@ def fit_table(
         model = estimator.fit(parts.train, parts.y_train)
     if len(parts.y_held) < parts.rows.n_set_aside:
         notes.add(
-            f"Of {parts.rows.n_set_aside:,} rows set aside, {len(parts.y_held):,} are different, "
-            "the others copies."
+            f"Of {parts.rows.n_set_aside:,} held-out rows, {len(parts.y_held):,} are different; "
+            "the others are copies."
         )
     with notes.of_warnings():
         at_train = model.get_prediction(parts.train)
@@ -185,26 +182,28 @@ def _refuse_without_twin(parts: Split) -> None:
     n_different = int(groups(parts.train.matrix, parts.y_train).max()) + 1
     if n_different < FEWEST_FOR_A_TWIN:
         n_aside = parts.rows.n_set_aside
-        fewer = f", set fewer than {n_aside} rows aside" * (n_aside > 0)
+        fewer = f", hold out fewer than {n_aside} rows" * (n_aside > 0)
         raise TwinError(
-            "Calibrating confidence intervals on simulated twins takes at least "
-            f"{FEWEST_FOR_A_TWIN} different rows to train on, and there are {n_different}. Gather "
+            "Calibrating confidence intervals on simulated twins needs at least "
+            f"{FEWEST_FOR_A_TWIN} different rows to train on, but there are {n_different}. Use "
             f"more rows{fewer}, or fit without it."
         )
 
 
 def _why_not_calibrated(n_rows: int, *, on_twins: bool) -> str:
-    so_far = "calibrated on simulated twins alone: more" if on_twins else "not calibrated: that"
+    so_far = "calibrated on simulated twins only" if on_twins else "not calibrated"
     return (
-        f"Prediction intervals are {so_far} takes {FEWEST_TO_CALIBRATE} different rows that are "
-        f"set aside, and there are {n_rows}."
+        f"Prediction intervals are {so_far}: calibrating them on held-out rows needs "
+        f"{FEWEST_TO_CALIBRATE} different rows, but there are {n_rows}."
     )
 
 
 def _worries(train: Prediction, y_train: Row, held: Prediction | None, y_held: Row) -> list[str]:
     worries = []
     if len(y_train) < FEW_ROWS:
-        worries.append(f"Only {len(y_train)} rows were trained on: expect little of the model.")
+        worries.append(
+            f"Only {len(y_train)} rows were trained on: do not expect much of the model."
+        )
     can_compare = held is not None and len(held) > 1
     with contextlib.suppress(NoSuchIntervalError):  # nothing held out, and no classical variance
         check = overfitting_check(train, *((y_train, held, y_held) if can_compare else ()))
@@ -213,7 +212,7 @@ def _worries(train: Prediction, y_train: Row, held: Prediction | None, y_held: R
         squares, spread = (y_held - held.mean) ** 2, (y_held - y_train.mean()) ** 2
         if (squares - spread).mean() > 0:
             worries.append(
-                "On the rows set aside the model is no better than always predicting the mean of "
-                "the target. Are there wild values in it, or too few rows?"
+                "On the held-out rows the model is no better than always predicting the mean of "
+                "the target. Does the target have extreme values, or are there too few rows?"
             )
     return worries

@@ -127,7 +127,9 @@ def prediction_blocks(
     notes, start = Notes() if notes is None else notes, 0
     for block in blocks:
         if start == block.num_rows == 0:
-            raise TableMismatchError("The table has a header and no rows: nothing to predict.")
+            raise TableMismatchError(
+                "The table has a header but no rows, so there is nothing to predict."
+            )
         with counted_in_file(range(start, start + block.num_rows)), notes.of_warnings():
             features = encoded(model, block)
             prediction = model.get_prediction(features)
@@ -137,8 +139,8 @@ def prediction_blocks(
         frame["unseen_values"] = features.encoder.count_new_categories(features.table)
         if both := [name for name in keep if name in frame.columns]:
             raise KeptColumnError(
-                f"Columns to keep have the names of results: {listed(both)}. Rename them in the "
-                "table, or keep others."
+                f"Columns to keep have the names of result columns: {listed(both)}. Rename them "
+                "in the table, or keep others."
             )
         answers = pa.Table.from_pandas(frame, preserve_index=False)
         kept = {name: block.column(name) for name in keep}

@@ -59,7 +59,7 @@ def known_rows(table: "pa.Table", target: str, notes: Notes) -> Known:
     features, y = take_target(table, target)
     known = ~np.isnan(y)
     if len(y) == 0:
-        raise TargetError("The table has a header and no rows: there is nothing to learn from.")
+        raise TargetError("The table has a header but no rows, so there is nothing to learn from.")
     if not known.any():
         raise TargetError(
             f"The target {target!r} is missing in all {len(y)} rows: there is nothing to learn "
@@ -101,7 +101,7 @@ def _not_numbers(column: "pa.ChunkedArray", target: str) -> str:
     kind = column.type
     problem = f"The target {target!r} must be numbers, but it is {kind}"
     if pa.types.is_boolean(kind):
-        return f"{problem}: yes or no calls for a classifier. Choose a column of numbers."
+        return f"{problem}. A yes-or-no target needs a classifier. Choose a column of numbers."
     if pa.types.is_temporal(kind):
         return f"{problem}. Pass dates as numbers, for example as days since a fixed date."
     words = [str(value) for value in column.drop_null().unique().to_pylist()]
@@ -110,6 +110,6 @@ def _not_numbers(column: "pa.ChunkedArray", target: str) -> str:
     if len(odd) < len(words) / 2:
         return f"{problem}: most values are numbers, but not {shown}. Correct or empty the others."
     return (
-        f"{problem}, with values such as {shown}. Classes call for a classifier; write numbers "
+        f"{problem}, with values such as {shown}. Classes need a classifier; numbers must be "
         "without units and decimal commas."
     )

@@ -1,4 +1,4 @@
-"""The table that a model is made from: its rows, set aside and known again, and its origin."""
+"""The table that a model is made from: its rows, held out and recognised, and its origin."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ Row = Float64[np.ndarray, " row"]
 Matrix = Float64[np.ndarray, "row feature"]
 # More rows than this tell accuracy and quantiles no better, and are missed in training.
 MOST_SET_ASIDE = 10_000
-# The fewest rows of a table that some are set aside of.
+# The fewest rows of a table of which some are held out.
 FEWEST_ROWS = 20
 
 
@@ -34,7 +34,7 @@ class TrainingTable:
         file: name of the file, without its folder, or None likewise.
         notes: what happened at the fit: rows dropped, columns left out.
         warnings: what the reader should worry about.
-        judged: accuracy on the rows that were set aside, by name.
+        judged: accuracy on the held-out rows, by name.
     """
 
     target: str | None = None
@@ -56,8 +56,8 @@ class TrainingTable:
             return cls(**checked_fields(cls, dict(rows.origin)))
         except ValueError as error:
             raise ModelFileError(
-                f"What the model says of its training table is of the wrong type ({error}): its "
-                "file is damaged or was tampered with. Save the model again."
+                f"The model's description of its training table has the wrong type ({error}): "
+                "its file is damaged or was tampered with. Save the model again."
             ) from error
 
 
@@ -68,7 +68,7 @@ class Split:
     Attributes:
         train: the rows to train on.
         y_train: their targets.
-        held: the different ones of the rows that were set aside: copies are not so many
+        held: the different ones of the held-out rows: copies are not so many
             observations.
         y_held: their targets.
         rows: fingerprints of all rows.
@@ -87,7 +87,7 @@ def split(features: "pa.Table", y: Row, *, hold_out: float, seed: int) -> Split:
     Args:
         features: a table without its target.
         y: the target of each row.
-        hold_out: share of the rows to set aside.
+        hold_out: share of the rows to hold out.
         seed: of the choice of rows.
 
     Returns:
@@ -130,7 +130,7 @@ def set_aside(X: Matrix, y: Row, share: float, seed: int) -> Bool[np.ndarray, " 
         seed: of the choice.
 
     Returns:
-        For each row whether it is set aside.
+        For each row whether it is held out.
     """
     of_rows = groups(X, y)
     # Groups in an order of their own: the choice does not depend on the order of the file.
@@ -144,7 +144,7 @@ def set_aside(X: Matrix, y: Row, share: float, seed: int) -> Bool[np.ndarray, " 
 def status(model: IntervalRegressor, X: Matrix, y: Row | None) -> list[str]:
     """What the model has to do with each row: "trained on", "calibrated on" or "new".
 
-    Rows that were set aside and not calibrated on are as good as new. A row without a target
+    Rows that were held out and not calibrated on are as good as new. A row without a target
     cannot be known again.
 
     Args:

@@ -1,41 +1,56 @@
-"""The section on confidence intervals that were calibrated on simulated twins of the data."""
+"""The section on confidence intervals that were calibrated on simulated twins, and its charts."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from confide.calibration import BEYOND_CHANCE, SYSTEMATIC, UNLIKE
-from confide.document import Column, Figure, Part, Table
-from confide.workflow.page import calibration_figures as figures
+from confide.document import COLOURS, INK, Column, Figure, Part, Table, brush, parts
+from confide.drawing import BIASED, WITHIN_CHANCE, widening_of
+from confide.workflow.page.figures import (
+    drawn_frame,
+    panels,
+    rounded,
+    row_tooltips,
+    sorted_axis,
+    texts,
+)
 from confide.workflow.page.rows import ROWS, Rows
 from confide.workflow.page.text import level_text, literal, percent
 from confide.workflow.page.words import narrower_words
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from confide.calibration import CalibrationSummary
 
+alt = parts.alt
+BLUE, VERMILION, *_ = COLOURS
+LOOKS = {WITHIN_CHANCE: (BLUE, "circle"), BIASED: (VERMILION, "triangle-up")}
+# Marks of the logarithmic axis.
+TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 IDEA = (
     "Models err systematically where the true function is rough, and a single fit does not show "
     "it. So the whole fit was repeated on simulated twins of the training data, whose true "
-    "function is known. Each row's confidence interval is now as wide as it had to be there. The "
-    "intervals are honest, so they cover as often as they say, if the twins are like the true "
-    "function. No simulation can show whether they are."
+    "function is known. Each row's confidence interval is now as wide as it had to be there. "
+    "The intervals are honest (they cover as often as their level says) if the twins are like "
+    "the true function. No simulation can show whether they are."
 )
 RATIO = (
-    "size of the model's residuals on the twin over that on your data: 1 is alike, "
+    "size of the model's residuals on the twin, divided by that on your data: 1 is equal, "
     f"{1 / UNLIKE:.2g} to {UNLIKE:g} is close"
 )
 P_VALUE = (
-    "how often chance alone makes residuals as different as this: below "
-    f"{BEYOND_CHANCE:g} it is not put down to chance"
+    f"how often chance alone makes residuals this different: below {BEYOND_CHANCE:g} chance does "
+    "not explain it"
 )
 TWIN_COLUMNS = (
     Column("kind", "twin"),
     Column("rmse", "held-out RMSE", ".4g", help="typical error on held-out rows"),
     Column("behind", "behind the best", ".2g", help="in standard errors: up to 1 may be chance"),
     Column("used", help="data were simulated from those at most 1 behind the best"),
-    Column("ratio", "residuals, times the data's", ".2g", help=RATIO),
+    Column("ratio", "residuals, relative to the data's", ".2g", help=RATIO),
     Column("p_value", "p-value", ".2g", help=P_VALUE),
 )
 WIDENING_COLUMNS = (
@@ -66,15 +81,16 @@ def calibration_parts(rows: Rows) -> Iterator[Part]:
     caption = (
         f"How many times as wide as before calibration each {level_text(rows.inputs.level)} "
         "confidence interval became. Bars are one standard error long on each side, from the "
-        "number of simulations. On the dashed line nothing changed. Drag sideways to brush rows."
+        "number of simulations. On the dashed line nothing changed. Drag sideways to select "
+        "rows."
     )
-    yield Figure("widening", caption, figures.sorted_widening(rows), ROWS)
+    yield Figure("widening", caption, sorted_widening(rows), ROWS)
     if rows.widening_features:
         caption = (
-            "The same by the features most related to it: where confidence intervals were too "
-            "narrow before. Drag sideways to brush rows."
+            "The same by the features most related to it. It shows where confidence intervals "
+            "were too narrow before. Drag sideways to select rows."
         )
-        yield Figure("widening-by-feature", caption, figures.widening_by_feature(rows), ROWS)
+        yield Figure("widening-by-feature", caption, widening_by_feature(rows), ROWS)
 
 
 def _twins(calibration: "CalibrationSummary") -> Table:
@@ -113,6 +129,88 @@ def _widening(rows: Rows, calibration: "CalibrationSummary | None") -> Iterator[
     frame = pd.DataFrame(lines, columns=[column.name for column in WIDENING_COLUMNS])
     yield Table("widening", caption, frame, WIDENING_COLUMNS)
     yield (
-        f"{biased} {SYSTEMATIC} From {errors.n_simulations} simulations the width in a typical row "
-        f"is known to about ± {percent(float(np.median(errors.factor_error)))}."
+        f"{biased} {SYSTEMATIC} From {errors.n_simulations} simulations, the width in a typical "
+        f"row is known to about ± {percent(float(np.median(errors.factor_error)))}."
     )
+
+
+def sorted_widening(rows: Rows) -> Any:
+    """The factor of each row with its error, of rows in its order."""
+    frame = _frame(rows)
+    frame["x"] = frame["times"].rank(method="first").astype(int)
+    x = sorted_axis(len(rows.drawn), "rows, sorted by how much wider")
+    title = "times as wide as before"
+    return parts.whole(*_layers(frame, x, title, row_tooltips(rows), brush()))
+
+
+def widening_by_feature(rows: Rows) -> Any:
+    """The same by each of the features that it goes with most, a panel each."""
+    frame = _frame(rows)
+
+    def layers(x: Any, tooltip: list[Any], brushed: Any) -> list[Any]:
+        return _layers(frame, x, "times as wide", row_tooltips(rows), brushed, tooltip)
+
+    return panels(frame, rows.widening_features, frame["row"].to_numpy(), layers)
+
+
+def _frame(rows: Rows) -> "pd.DataFrame":
+    """The drawn rows that have a factor; the others had no width before."""
+    prediction, drawn = rows.inputs.prediction, rows.drawn
+    assert prediction.twin_errors is not None  # noqa: S101
+    widening = widening_of(prediction, rows.inputs.level)[drawn]
+    frame = drawn_frame(rows)
+    frame["row"] = drawn
+    frame["times"] = rounded(widening.times)
+    frame["low"], frame["high"] = rounded(widening.low), rounded(widening.high)
+    frame["category"] = np.where(widening.biased, BIASED, WITHIN_CHANCE)
+    frame["bias_text"] = texts(rows, prediction.twin_errors.bias[drawn])
+    # The few that are biased are drawn last, upon the others.
+    last = np.argsort(widening.biased, kind="stable")
+    known = np.isfinite(widening.times) & (widening.times > 0)
+    return frame.iloc[last[known[last]]].reset_index(drop=True)
+
+
+def _layers(
+    frame: "pd.DataFrame",
+    x: Any,
+    title: str,
+    of_rows: list[Any],
+    brushed: Any,
+    of_feature: list[Any] | None = None,
+) -> list[Any]:
+    """Points with bars, and the line where nothing changed."""
+    import pandas as pd
+
+    ends = frame["times"].to_numpy(float)
+    top = max(float(ends.max(initial=1.0)) * 1.3, 1.5)
+    bottom = min(float(ends.min(initial=1.0)) / 1.3, 0.75)
+    scale = alt.Scale(type="log", domain=[bottom, top], nice=False)
+    axis = alt.Axis(format="~g", values=[tick for tick in TICKS if bottom <= tick <= top])
+    one, low, y = (
+        alt.Y(f"{field}:Q", title=title, scale=scale, axis=axis)
+        for field in ("one", "low", "times")
+    )
+    names = [name for name in LOOKS if name in set(frame["category"])]
+    colour, shape = (
+        alt.Scale(domain=names, range=[LOOKS[name][i] for name in names]) for i in (0, 1)
+    )
+    base = alt.Chart(frame).encode(x=x)
+    # Of the page's ink: a faint colour would vanish on dark.
+    bars = base.mark_rule(strokeWidth=1, opacity=0.3, color=INK, clip=True)
+    is_biased = f"datum.category == '{BIASED}'"
+    points = base.mark_point(filled=True, stroke=INK, opacity=0.9, clip=True).encode(
+        y=y,
+        color=alt.Color("category:N", title=None, scale=colour),
+        size=alt.condition(is_biased, alt.value(90), alt.value(26)),
+        strokeWidth=alt.condition(is_biased, alt.value(0.8), alt.value(0)),
+        shape=alt.Shape("category:N", title=None, scale=shape),
+        tooltip=[
+            *(of_feature or []),
+            *parts.tooltips(
+                ("times:Q", "times as wide", ".2f"), ("bias_text:N", "systematic error on twins")
+            ),
+            *of_rows,
+        ],
+    )
+    line = parts.dashed(alt.Chart(pd.DataFrame({"one": [1.0]})), y=one)
+    return [bars.encode(y=low, y2="high:Q"), line, points.add_params(brushed)]

@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 # Rows of the tables of riskiest and of novel rows, where a file has more than are drawn.
 MOST_LISTED = 100
-BRUSH = " Drag sideways to brush rows."
+BRUSH = " Drag sideways to select rows."
 ABOUT_INTERVALS = (
-    "A *prediction interval* is for a new observation: it has room for noise. A *confidence "
+    "A *prediction interval* is for a new observation: it includes the noise. A *confidence "
     "interval* is for the true function, the average of many observations at such a row: it "
     "narrows with more data and more members."
 )
 ABOUT_NOVELTY = (
-    "A model predicts any row, even one that is unlike everything it has learned from. Its "
-    "intervals are guesses there. A row's p-value is the share of rows like the training data that "
-    "would lie at least as far out. A small p-value means that the row is novel."
+    "A model predicts any row, even one that is unlike all its training data. You cannot trust "
+    "its intervals there. A row's p-value is the share of ordinary rows that are at least as "
+    "far from the training data. A small p-value means that the row is novel."
 )
 ABOUT_CURVE = (
-    "How often prediction intervals of each level held the observed value. Bars are 95 % "
-    "confidence intervals of that share (Wilson's). On the dotted line, intervals are right as "
-    "often as promised. Below it they are too narrow, above it wider than needed. All points use "
-    "the same rows, so they err together."
+    "How often prediction intervals of each level contained the observed value. Bars are 95 % "
+    "confidence intervals of that share (Wilson's). On the dotted line, intervals cover as "
+    "often as they should. Below it they are too narrow, above it wider than needed. All "
+    "points use the same rows, so their errors are related."
 )
 
 
@@ -75,8 +75,8 @@ def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Ite
         Column("meaning", "what it is"),
     ]
     caption = (
-        "Accuracy on rows that the model was not trained on. Standard errors take rows as "
-        "independent."
+        "Accuracy on rows that the model was not trained on. Standard errors assume independent "
+        "rows."
     )
     frame = pd.DataFrame(scores).rename(columns={"name": "score"})
     yield Table("accuracy", caption, frame, columns)
@@ -91,9 +91,9 @@ def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Ite
         if set(coverage["intervals"]) != {judgement.ONLY}:
             columns.insert(1, Column("intervals", "which"))
         caption = (
-            "How often prediction intervals held the observed value, on rows that the model was "
-            "not trained on and, for calibrated intervals, not calibrated on. The standard error "
-            "is that of intervals that are exactly right."
+            "How often prediction intervals contained the observed value, on rows that the "
+            "model was not trained on and, for calibrated intervals, not calibrated on. The "
+            "standard error is that of intervals that are exactly right."
         )
         nominal = [level_text(level) for level in coverage["level"]]
         yield Table("coverage", caption, coverage.assign(nominal=nominal), columns)
@@ -110,8 +110,8 @@ def _predictions(rows: Rows) -> Iterator[Part]:
     yield about
     if not rows.all_are_drawn:
         yield (
-            f"Figures show {rows_text(MOST_DRAWN)} of {inputs.n_rows:,}, drawn by chance, always "
-            "the same ones."
+            f"Figures show {rows_text(MOST_DRAWN)} of {inputs.n_rows:,}, drawn at random, the "
+            "same ones each time."
         )
     caption = f"Predictions with their {level_text(inputs.level)} {kinds}, sorted"
     caption += " and with observed values." if inputs.y is not None else "."
@@ -123,8 +123,8 @@ def _predictions(rows: Rows) -> Iterator[Part]:
         caption = (
             f"The same by {'the feature' if n == 1 else f'the {n} features'} most related to the "
             "predictions or to the widths of prediction intervals. A row without a value has no "
-            f"mark there. Categories are strips.{BRUSH} Brushes in several panels leave the rows "
-            "that are in all of them."
+            f"mark there. Categories are strips.{BRUSH} If you select in several panels, the "
+            "rows that are in all of them stay."
         )
         yield Figure("by-feature", caption, figures.predictions_by_feature(rows), ROWS)
 
@@ -190,8 +190,8 @@ def _riskiest(rows: Rows) -> Iterator[Part]:
         caption = f"The {len(listed)} riskiest of all {rows_text(rows.inputs.n_rows)}: {order}."
         yield rows.table("riskiest", caption, listed)
     caption = (
-        f"{which}: {order}. Row 1 is the first row of data. If you brush a figure above, only the "
-        "brushed rows stay."
+        f"{which}: {order}. Row 1 is the first row of data. If you select rows in a figure "
+        "above, the table shows only these."
     )
     yield rows.table(ROWS, caption, rows.riskiest[np.isin(rows.riskiest, rows.drawn)])
 
@@ -212,7 +212,10 @@ def _novelty(rows: Rows) -> Iterator[Part]:
         "all bars, as the dashed line shows. If the first bar is high, many rows are unlike it."
     )
     if not some_are_unseen:
-        caption += " The model was trained on all of these, so they look more alike than new ones."
+        caption += (
+            " The model was trained on all of these, so they look more ordinary than new rows "
+            "would."
+        )
     yield Figure("novelty", caption, figures.novelty(p_values))
     novel = rows.riskiest[inputs.novel[rows.riskiest]]
     if len(novel):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from jaxtyping import Float64, Int
 
+from confide.drawing import some
 from confide.encoding import series_with_dates_read
 from confide.workflow.page.text import plain
 
@@ -53,13 +54,6 @@ class Feature:
             return ""
         values = self.column.dropna()
         return ".0f" if bool(((values % 1 == 0) & (values.abs() < 1e15)).all()) else ".4g"
-
-
-def some(numbers: Int[np.ndarray, " row"], most: int) -> Int[np.ndarray, " some"]:
-    """All of these rows; of too many, `most` drawn by chance, always the same, in order."""
-    if len(numbers) <= most:
-        return numbers
-    return np.sort(np.random.default_rng(0).choice(numbers, most, replace=False))
 
 
 def read_feature(name: object, column: "pd.Series[Any]") -> Feature:

@@ -13,12 +13,23 @@ import numpy as np
 from jaxtyping import Float64, Int
 
 from confide.diagnostics import WORDS as SOURCES
-from confide.document import COLOURS, INK, WIDTH, brush, colours, in_order, parts, shapes, unread
+from confide.document import (
+    COLOURS,
+    INK,
+    WIDTH,
+    brush,
+    colours,
+    in_order,
+    number_text,
+    parts,
+    shapes,
+    unread,
+)
 from confide.drawing import BY_PREDICTION, axis_limits, interval_name, novelty_histogram, stacked
 from confide.workflow.page.features import Feature, strips
 from confide.workflow.page.inputs import TRAINED
 from confide.workflow.page.rows import Rows
-from confide.workflow.page.text import number, plain
+from confide.workflow.page.text import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -370,4 +381,4 @@ def rounded(values: Any) -> list[float | None]:
 
 def texts(rows: Rows, values: Any) -> list[str]:
     """Numbers as tooltips show them."""
-    return [number(value, rows.number_format) for value in values]
+    return [number_text(value, rows.number_format) for value in values]

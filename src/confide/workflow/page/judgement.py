@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool
 
+from confide.drawing import some
 from confide.errors import NoSuchIntervalError
 from confide.metrics import crps_of_normal_mixture, observed_coverage
 from confide.prediction import Prediction
 from confide.workflow.accuracy import TOO_FAR, Score, accuracy_scores, mean_score
-from confide.workflow.page.features import some
 from confide.workflow.page.inputs import CALIBRATED, NEW, TRAINED, PageInputs
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def why_not(inputs: PageInputs) -> str | None:
         return "the target is missing in every row"
     if not unseen_rows(inputs).any():
         return (
-            "the model was trained on every row whose target is known, and accuracy on those rows "
-            "would flatter it"
+            "the model was trained on every row whose target is known, and accuracy on those "
+            "rows would be too good"
         )
     return None
 
@@ -78,7 +78,7 @@ def accuracy(inputs: PageInputs) -> list[Score]:
         "prediction intervals, in the target's unit; smaller is better"
     )
     if len(drawn) < rows.sum():
-        meaning += f"; of {len(drawn):,} rows drawn by chance"
+        meaning += f"; of {len(drawn):,} rows drawn at random"
     crps = crps_of_normal_mixture(inputs.observed[drawn], *mixture)
     return [*scores, mean_score("CRPS", crps, meaning)]
 

@@ -10,8 +10,9 @@ from jaxtyping import Float64, Int
 
 from confide.diagnostics import SOURCES, mean_shares
 from confide.document import Column, Table
+from confide.drawing import some, widening_of
 from confide.errors import NoSuchIntervalError
-from confide.workflow.page.features import Feature, some, telling_features
+from confide.workflow.page.features import Feature, telling_features
 from confide.workflow.page.inputs import PageInputs
 from confide.workflow.page.text import decimals_for, level_text
 
@@ -53,6 +54,7 @@ class Rows:
         self.inputs = inputs
         self.confidence_interval: Interval | None = None
         self.own_confidence_interval: Interval | None = None
+        self.widening: Row | None = None
         with warnings.catch_warnings():  # the page says itself where bounds are infinite
             warnings.simplefilter("ignore", UserWarning)
             self.prediction_interval = prediction.prediction_interval(level)
@@ -60,6 +62,7 @@ class Rows:
                 self.confidence_interval = prediction.confidence_interval(level)
             if self.confidence_is_calibrated and prediction.uncalibrated is not None:
                 self.own_confidence_interval = prediction.uncalibrated.confidence_interval(level)
+                self.widening = widening_of(prediction, level).times
         self.width = np.ptp(self.prediction_interval, axis=1)
         self.shares: dict[str, Row] = {}
         self.mean_shares: dict[str, float] = {}
@@ -70,12 +73,8 @@ class Rows:
         self.drawn = some(np.arange(inputs.n_rows), MOST_DRAWN)
         self.number_format = decimals_for(self.width)
         self.features = telling_features(frame, prediction.mean, self.width, most=MOST_FEATURES)
-        self.widening: Row | None = None
         self.widening_features: list[Feature] = []
-        if self.confidence_interval is not None and self.own_confidence_interval is not None:
-            before = np.ptp(self.own_confidence_interval, axis=1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                self.widening = np.ptp(self.confidence_interval, axis=1) / before
+        if self.widening is not None:
             times = np.nan_to_num(self.widening, nan=1.0)
             self.widening_features = telling_features(frame, times, most=MOST_WIDENING_FEATURES)
 

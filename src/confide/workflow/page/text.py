@@ -3,7 +3,6 @@
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float64
@@ -55,20 +54,6 @@ def decimals_for(widths: Float64[np.ndarray, " row"]) -> str:
     return f".{max(decimals, 0)}f" if -9 <= decimals <= 6 else ".4g"
 
 
-def number(value: float, shape: str) -> str:
-    """A number in that format, the infinite and the missing ones in signs.
-
-    Example:
-        >>> number(-1.25, ".1f"), number(-np.inf, ".1f"), number(np.nan, ".1f")
-        ('-1.2', '-∞', '–')
-    """
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    return format(value, shape)
-
-
 def percent(share: float) -> str:
     """A share in per cent, with a digit after the point where it is below 10.
 
@@ -98,14 +83,3 @@ def rows_text(n: int) -> str:
         ('1 row', '1,200 rows')
     """
     return "1 row" if n == 1 else f"{n:,} rows"
-
-
-def listed(items: Sequence[str]) -> str:
-    """Several things in a sentence.
-
-    Example:
-        >>> listed(["a"]), listed(["a", "b", "c"])
-        ('a', 'a, b and c')
-    """
-    *most, last = items
-    return f"{', '.join(most)} and {last}" if most else last

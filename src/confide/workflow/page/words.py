@@ -5,19 +5,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confide.diagnostics import SOURCES, largest_words
-from confide.document import with_error
+from confide.document import number_text, with_error
+from confide.errors import enumerated
 from confide.prediction import NOVEL
 from confide.workflow.accuracy import TOO_FAR, Score, is_no_better_than_mean, is_worse_than_mean
 from confide.workflow.page import judgement
 from confide.workflow.page.inputs import TRAINED
 from confide.workflow.page.rows import Interval, Rows
-from confide.workflow.page.text import level_text, listed, literal, number, percent, rows_text
+from confide.workflow.page.text import level_text, literal, percent, rows_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NOT_SEEN_ON_DATA = (
-    "No data can show whether *confidence* intervals hold the true function, because nobody "
+    "No data can show whether *confidence* intervals contain the true function, because nobody "
     "observes that function. "
 )
 # What can be done about it, for confidence intervals that are not calibrated; what was, for others.
@@ -31,8 +32,9 @@ ON_SIMULATED_TWINS = (
 )
 ALL_CALIBRATED_ON = (
     "The prediction intervals are calibrated on every row of this file that the model was not "
-    "trained on, so these rows cannot judge them. By construction, a calibrated interval holds a "
-    "new row like these as often as promised, on average over such rows."
+    "trained on, so these rows cannot judge them. By construction, a calibrated interval "
+    "contains a new observation like these as often as its level says, on average over such "
+    "rows."
 )
 WORSE_THAN_MEAN = (
     "The model is worse than predicting the mean of the target on rows it has not seen: do not use "
@@ -82,10 +84,10 @@ def summary(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> str:
 def _what(rows: Rows) -> str:
     inputs, shape, own = rows.inputs, rows.number_format, rows.own_confidence_interval
     mean = inputs.prediction.mean
-    low, high = (number(float(end), shape) for end in (mean.min(), mean.max()))
+    low, high = (number_text(float(end), shape) for end in (mean.min(), mean.max()))
 
     def typical_width(interval: Interval) -> str:
-        return number(float(np.median(np.ptp(interval, axis=1))), shape)
+        return number_text(float(np.median(np.ptp(interval, axis=1))), shape)
 
     owner, typically, values = "A", " typically", f"from {low} to {high}"
     if inputs.n_rows == 1:
@@ -155,10 +157,10 @@ def _coverage_words(rows: Rows, coverage: "pd.DataFrame") -> str:
                 for value in (row.coverage, max(row.level - room, 0), min(row.level + room, 1))
             )
             sentences.append(
-                f"{which.format(level=level_text(inputs.level))} held {share} % of the observed "
-                f"values ({row.held:,} of {row.rows:,}); {low} to {high} % would be expected. So "
-                f"they {'were' if name == judgement.RAW else 'are'} {row.verdict}"
-                f"{_other_levels(kind[kind['level'] != row.level], row.verdict)}."
+                f"{which.format(level=level_text(inputs.level))} contained {share} % of the "
+                f"observed values ({row.held:,} of {row.rows:,}); {low} to {high} % would be "
+                f"expected. So they {'were' if name == judgement.RAW else 'are'} "
+                f"{row.verdict}{_other_levels(kind[kind['level'] != row.level], row.verdict)}."
             )
     return " ".join([*sentences, not_seen_words(rows)])
 
@@ -171,7 +173,7 @@ def _other_levels(others: "pd.DataFrame", verdict: str) -> str:
     parts = []
     for other, levels in wrong.groupby("verdict", sort=False)["level"]:
         numbers = [level_text(level).removesuffix(" %") for level in levels]
-        parts.append(f"at {listed(numbers)} % they are {other}")
+        parts.append(f"at {enumerated(numbers)} % they are {other}")
     return f", but {' and '.join(parts)}"
 
 
@@ -201,13 +203,13 @@ def _widening_words(rows: Rows) -> str | None:
     if errors is None or widening is None:
         return None
     low, middle, high = (
-        number(float(times), ".2g") for times in np.nanquantile(widening, [0.05, 0.5, 0.95])
+        number_text(float(times), ".2g") for times in np.nanquantile(widening, [0.05, 0.5, 0.95])
     )
     text = (
-        f"They are calibrated on {errors.n_simulations} simulated twins of the training data. This "
-        f"made them {middle} times as wide as before in the typical row, and {low} to {high} times "
-        "as wide in nine rows of ten. They cover as often as they say if the twins are like the "
-        "true function."
+        f"They are calibrated on {errors.n_simulations} simulated twins of the training data. "
+        f"This made them {middle} times as wide as before in the typical row, and {low} to "
+        f"{high} times as wide in nine rows of ten. They cover as often as their level says if "
+        "the twins are like the true function."
     )
     calibration = rows.inputs.summary
     return text if calibration is None else f"{text} Verdict: {calibration.advice.lower()}."
@@ -221,9 +223,9 @@ def source_words(rows: Rows) -> str:
             "This method does not split its uncertainty into sources; a bootstrapped deep ensemble "
             "does."
         )
-    together = listed([f"{percent(share)} {SOURCES[key].name}" for key, share in shares.items()])
+    parts = [f"{percent(share)} {SOURCES[key].name}" for key, share in shares.items()]
     return (
-        f"On average over rows, the variance of a new observation is {together}. "
+        f"On average over rows, the variance of a new observation is {enumerated(parts)}. "
         f"{largest_words(shares)}"
     )
 
@@ -233,8 +235,8 @@ def novelty_words(rows: Rows) -> str:
     inputs = rows.inputs
     if inputs.prediction.novelty is None:
         return (
-            "Intervals cannot be trusted far from the training data. How far these rows are was "
-            "not asked for."
+            "Intervals cannot be trusted far from the training data. How far away these rows "
+            "are was not computed."
         )
     unseen = ~inputs.has_status(TRAINED)
     n_rows, n = int(unseen.sum()), int((inputs.novel & unseen).sum())
@@ -243,7 +245,7 @@ def novelty_words(rows: Rows) -> str:
     seen = " that the model was not trained on" if n_rows < inputs.n_rows else ""
     # With fewer than 99 reference rows, only what is farther out than all of them is called so.
     chance = (
-        f"By chance, about {level_text(NOVEL)} of rows like the training data are called so too, "
+        f"By chance, about {level_text(NOVEL)} of rows like the training data are flagged too, "
         "fewer if the training table is small."
     )
     if n == 0:
