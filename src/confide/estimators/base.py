@@ -21,6 +21,7 @@ from confide.diagnostics import Novelty
 from confide.encoding import Encoder
 from confide.errors import CalibrationWarning
 from confide.estimators.own_parts import is_own
+from confide.estimators.recipes import MOST_STEPS, with_recipe
 from confide.estimators.training_rows import TrainingRows
 from confide.estimators.validation import (
     check_targets,
@@ -423,7 +424,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
                 delattr(self, name)
         self.fitted_ = fitted
         epochs = int(fitted.settings.max_epochs)
-        self.parameters_ = {**checked.get_params(deep=False), "max_epochs": epochs}
+        self.parameters_ = {**with_recipe(checked.get_params(deep=False)), "max_epochs": epochs}
         self.encoder_, self.epochs_, self.novelty_ = checked.encoder_, checked.epochs_, novelty
         # These belong to an earlier fit.
         self.calibration_ = self.confidence_calibration_ = self.training_table_ = None
@@ -447,6 +448,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     ) -> Any:
         """The settings, with a number of epochs chosen if it is "auto"; `checked` keeps why."""
         checked.epochs_ = None  # that of an earlier fit
+        if self.max_epochs is None:  # left to the recipe
+            most = max(1, MOST_STEPS // learner.steps_per_epoch(len(y)))
+            return replace(settings, max_epochs=min(settings.max_epochs, most))
         if str(self.max_epochs) != AUTO:
             return settings
         title = f"Choosing epochs for {type(self).__name__}"
@@ -479,9 +483,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     def _arguments(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The constructor's arguments: those of the method's settings, and those of its learner."""
         known = inspect.signature(self.method.Settings).parameters
-        given = self.get_params(deep=False)
+        given = with_recipe(self.get_params(deep=False))
         settings = {name: value for name, value in given.items() if name in known}
-        ours = {*known, "random_state", "verbose"}
+        ours = {*known, "recipe", "random_state", "verbose"}
         return settings, {name: value for name, value in given.items() if name not in ours}
 
 
