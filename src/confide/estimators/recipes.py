@@ -11,7 +11,7 @@ from confide.learners import PAPER, TABULAR
 MOST_STEPS = 12_000
 RECIPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "tabular": MappingProxyType({**TABULAR, "max_epochs": 128, "retrain_fraction": 1.0}),
+        "tabular": MappingProxyType({**TABULAR, "max_epochs": 128, "retrain_fraction": 0.5}),
         "paper": MappingProxyType({**PAPER, "max_epochs": 80, "retrain_fraction": 0.3}),
     }
 )

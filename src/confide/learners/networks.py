@@ -145,8 +145,8 @@ def _tabular_networks(
     rate = training["learning_rate"]
     if training["optimiser"] is None and not callable(rate):
         require_positive("learning_rate", rate, "Pass for example 0.02.")
-        training = {**training, "learning_rate": OneCycle(np.float32(rate))}
-    network = TabularNetwork(layer_sizes(hidden_layer_sizes), np.float32(share))
+        training = {**training, "learning_rate": OneCycle(np.asarray(rate, np.float32))}
+    network = TabularNetwork(layer_sizes(hidden_layer_sizes), np.asarray(share, np.float32))
     return jax_networks(network, SquaredError(), n_members, **training)
 
 

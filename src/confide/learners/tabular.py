@@ -94,7 +94,7 @@ class TabularNetwork(Network):
 
 def periodic_features(X: Float[Array, "feature row"]) -> Float[Array, "input row"]:
     """Inputs, clipped smoothly, with waves of them: rough functions are then learnt as fast."""
-    X = X / jnp.sqrt(1 + (X / CLIP) ** 2)
+    X = X / jnp.hypot(1.0, X / CLIP)  # no square that could overflow
     angles = [2 * np.pi * frequency * X for frequency in FREQUENCIES]
     return jnp.concatenate([X, *map(jnp.sin, angles), *map(jnp.cos, angles)])
 

@@ -170,7 +170,7 @@ def _prediction(
     if fitted.noise is None:
         law = bootstrapped_prediction_law(mean, epistemic, noise, n_members)
     else:
-        law = fitted.noise.prediction_law(mean, epistemic + noise)
+        law = fitted.noise.prediction_law(mean, epistemic, noise, n_members)
     return Prediction(
         mean=mean,
         aleatoric_variance=noise,

@@ -50,7 +50,7 @@ def _prediction(
     if fitted.noise is None:
         prediction_law = deep_ensemble_prediction_law(mean, disagreement, noise)
     else:
-        prediction_law = fitted.noise.prediction_law(mean, disagreement + noise)
+        prediction_law = fitted.noise.prediction_law(mean, disagreement, noise, n_members)
     return Prediction(
         mean=mean,
         aleatoric_variance=noise,

@@ -73,7 +73,7 @@ def _prediction(fitted: Fitted, mean: Row, noise: Row, spread: Row) -> Predictio
     if fitted.noise is None:
         law = bootstrapped_prediction_law(mean, spread, noise, n_members)
     else:
-        law = fitted.noise.prediction_law(mean, spread + noise)
+        law = fitted.noise.prediction_law(mean, spread, noise, n_members)
     return Prediction(
         mean=mean,
         aleatoric_variance=noise,

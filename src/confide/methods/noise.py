@@ -51,9 +51,28 @@ class Noise:
     tail_scale: float
     degrees_of_freedom: int
 
-    def prediction_law(self, mean: Row, variance: Row) -> TPlusNormalLaw:
-        """The law of a new observation; the variance is that of noise and estimate together."""
-        scale = self.tail_scale * np.sqrt(variance)
+    def prediction_law(
+        self, mean: Row, epistemic: Row, aleatoric: Row, n_members: int
+    ) -> TPlusNormalLaw:
+        """The law of a new observation.
+
+        It is not narrower than the law of the true function, a t law with one degree of freedom
+        less than there are members, at levels up to 95 %.
+
+        Args:
+            mean: the prediction of each row.
+            epistemic: variance of that prediction.
+            aleatoric: variance of the noise.
+            n_members: of the ensemble.
+
+        Returns:
+            The law of each row.
+        """
+        from scipy.stats import t
+
+        own, of_mean = (t(nu).ppf((0.6, 0.975)) for nu in (self.degrees_of_freedom, n_members - 1))
+        least = np.max(of_mean / own) * np.sqrt(epistemic) if n_members > 1 else 0.0
+        scale = np.maximum(self.tail_scale * np.sqrt(epistemic + aleatoric), least)
         return TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom)
 
     def to_arrays(self) -> Arrays:
