@@ -1,9 +1,12 @@
 """Recipes: what is left at None is the recipe's; that for tables holds its promises."""
 
+import sys
+
 import numpy as np
 import pytest
 
 import confide
+from confide.errors import SlowerTrainingWarning
 from confide.estimators import (
     RECIPES,
     BootstrappedDeepEnsembleRegressor,
@@ -11,6 +14,7 @@ from confide.estimators import (
     NaiveBootstrapRegressor,
 )
 from confide.estimators.recipes import MOST_STEPS, with_recipe
+from confide.learners import NetworkEnsemble, TrainingDivergedError
 
 ESTIMATORS = (
     BootstrappedDeepEnsembleRegressor,
@@ -126,3 +130,34 @@ def test_one_wild_value_moves_no_other_row():
         for Z in (X, wild)
     )
     assert np.sqrt(np.mean((there - y)[1:] ** 2)) < 1.5 * np.sqrt(np.mean((here - y)[1:] ** 2))
+
+
+class Wild(NetworkEnsemble):
+    """Diverges above a rate."""
+
+    def train(self, *arguments, **how):
+        rate = self.learning_rate if np.isscalar(self.learning_rate) else self.learning_rate.peak
+        if rate > 1e-4:
+            raise TrainingDivergedError(0, 1, 7)
+        return super().train(*arguments, **how)
+
+
+@pytest.fixture
+def wild(monkeypatch):
+    # By its module: `confide.learners.networks` is the function of that name.
+    monkeypatch.setattr(sys.modules["confide.learners.networks"], "NetworkEnsemble", Wild)
+
+
+@pytest.mark.parametrize(("recipe", "n_restarts"), [("paper", 1), ("tabular", 3)])
+def test_what_diverges_is_trained_anew_at_a_lower_rate(recipe, n_restarts, wild):
+    X, y = data()
+    model = DeepEnsembleRegressor(**SMALL, recipe=recipe)
+    with pytest.warns(SlowerTrainingWarning, match="diverged at step 7") as said:
+        model.fit(X, y)
+    assert len(said) == n_restarts
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_a_rate_that_was_asked_for_is_not_changed(wild):
+    with pytest.raises(TrainingDivergedError):
+        DeepEnsembleRegressor(**SMALL, learning_rate=0.01).fit(*data())

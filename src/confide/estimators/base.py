@@ -19,9 +19,9 @@ from confide.calibration import Calibration
 from confide.checks import checked_targets
 from confide.diagnostics import Novelty
 from confide.encoding import Encoder
-from confide.errors import CalibrationWarning
+from confide.errors import CalibrationWarning, SlowerTrainingWarning
 from confide.estimators.own_parts import is_own
-from confide.estimators.recipes import MOST_STEPS, with_recipe
+from confide.estimators.recipes import MOST_RESTARTS, MOST_STEPS, with_recipe
 from confide.estimators.training_rows import TrainingRows
 from confide.estimators.validation import (
     check_targets,
@@ -29,7 +29,7 @@ from confide.estimators.validation import (
     checked_X,
     refuse_overflow,
 )
-from confide.learners import Learner
+from confide.learners import Learner, TrainingDivergedError
 from confide.methods import (
     AUTO,
     FALLBACK,
@@ -92,8 +92,37 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         total = self.method.member_epochs(settings, learner)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
             how = {"sample_weight": weight, "progress": progress}
-            (fitted,) = self.method.fit([key], X, y[None], settings, learner, **how)
+            fitted = self._trained(key, X, y, settings, learner, how)
         return self.adopt(checked, fitted, Novelty.of_training(X, fitted.standardiser))
+
+    def _trained(
+        self,
+        key: PRNGKeyArray,
+        X: Float[np.ndarray, "row feature"],
+        y: Float64[np.ndarray, " row"],
+        settings: Any,
+        learner: Learner[Any],
+        how: dict[str, Any],
+    ) -> Any:
+        """The method's fit; where it diverges at the recipe's rate, all over at a lower one.
+
+        All members are trained anew, so that they still differ by chance alone.
+        """
+        for _ in range(MOST_RESTARTS):
+            try:
+                return self.method.fit([key], X, y[None], settings, learner, **how)[0]
+            except TrainingDivergedError as error:
+                slower = learner.slower()
+                if slower is None or getattr(self, "learning_rate", 0) is not None:
+                    raise
+                warnings.warn(
+                    f"Training diverged at step {error.step} and begins anew at a tenth of its "
+                    "learning rate. Look for extreme values in X and y.",
+                    SlowerTrainingWarning,
+                    stacklevel=3,
+                )
+                learner = slower
+        return self.method.fit([key], X, y[None], settings, learner, **how)[0]
 
     def fit_many(
         self,

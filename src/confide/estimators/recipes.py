@@ -9,6 +9,8 @@ from confide.learners import PAPER, TABULAR
 
 # Of a training whose length is left to the recipe: a long table then takes fewer passes.
 MOST_STEPS = 12_000
+# Each at a tenth of the rate before.
+MOST_RESTARTS = 3
 RECIPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "tabular": MappingProxyType({**TABULAR, "max_epochs": 128, "retrain_fraction": 0.5}),

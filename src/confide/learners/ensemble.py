@@ -239,6 +239,15 @@ class NetworkEnsemble(Learner[MemberState]):
         """As the network is."""
         return self.network.is_robust
 
+    def slower(self) -> "NetworkEnsemble | None":
+        """With a tenth of the learning rate, where that is a number."""
+        rate = self.learning_rate
+        if isinstance(rate, OneCycle):
+            return replace(self, learning_rate=OneCycle(np.asarray(rate.peak / 10)))
+        if self.optimiser is not None or callable(rate):
+            return None
+        return replace(self, learning_rate=rate / 10)
+
     def for_many(self) -> "NetworkEnsemble":
         """In the largest blocks."""
         return replace(self, members_per_block=MOST_MEMBERS_PER_BLOCK)

@@ -144,6 +144,10 @@ class Learner(ABC, Generic[State]):
         """Whether inputs are scaled by quantiles, and predictions kept near the targets."""
         return False
 
+    def slower(self) -> "Learner[State] | None":
+        """The same at a tenth of its rate, for data on which it diverges; None if it has none."""
+        return None
+
     def for_many(self) -> "Learner[State]":
         """The same learner, for the members of many data sets side by side."""
         return self
