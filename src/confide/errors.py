@@ -78,6 +78,10 @@ class CalibrationWarning(UserWarning):
     """A calibration on simulated twins has a weakness that you should know of."""
 
 
+class SlowerTrainingWarning(UserWarning):
+    """Training diverged, and was begun anew at a lower rate."""
+
+
 class LeftOutColumnWarning(UserWarning):
     """Columns of the training table that the networks do not see."""
 

@@ -1,6 +1,6 @@
 """Regression trees as plain arrays, so that a model file can keep them, and variances from them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -95,6 +95,10 @@ class Trees:
                 return self.constant + self.value[node].sum(axis=0)
             node = below
 
+    def scaled(self, factor: float) -> "Trees":
+        """The same sum times a factor."""
+        return replace(self, value=factor * self.value, constant=factor * self.constant)
+
     def to_arrays(self) -> Arrays:
         """What a model file keeps."""
         arrays = {name: getattr(self, name) for name in (*_TYPES, "roots")}
@@ -143,7 +147,7 @@ def _check_depth(
     raise ValueError(f"a row takes too many steps in {len(roots)} trees")
 
 
-def variance_of_residuals(Z: Table, residuals: Row, seed: int) -> Trees:
+def variance_of_residuals(Z: Table, residuals: Row, seed: int) -> tuple[Trees, Row]:
     """The variance of noise from residuals of rows that a fit had not seen.
 
     Residuals of rows that were fitted are too small, and so would be the noise. A forest with large
@@ -153,6 +157,10 @@ def variance_of_residuals(Z: Table, residuals: Row, seed: int) -> Trees:
         Z: the rows.
         residuals: target less prediction of each.
         seed: of the forest.
+
+    Returns:
+        The variance as a function of the row, and that of the given rows by the trees that have not
+        seen them.
     """
     from sklearn.ensemble import RandomForestRegressor  # here, because it takes long to load
 
@@ -163,5 +171,7 @@ def variance_of_residuals(Z: Table, residuals: Row, seed: int) -> Trees:
         min_samples_leaf=max(10, len(Z) // 30),
         max_features=0.5 if Z.shape[1] > 2 else 1.0,
         random_state=seed,
+        oob_score=True,
     ).fit(Z, squares / typical)
-    return Trees.from_sklearn(forest.estimators_, weight=typical / N_TREES)
+    variance = Trees.from_sklearn(forest.estimators_, weight=typical / N_TREES)
+    return variance, typical * forest.oob_prediction_

@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import pytest
 
-from confide.estimators import ESTIMATORS
+from confide.estimators import ESTIMATORS, RECIPES
 from confide.learners import PAPER, networks
 
 DEPARTURES = {
@@ -28,6 +28,9 @@ def test_defaults_are_those_of_the_settings(name):
     assert {"max_epochs"} <= shared
     for argument in shared:
         expected = DEPARTURES.get((name, argument), settings[argument])
+        if "recipe" in ours and argument in RECIPES["paper"]:
+            assert RECIPES["paper"][argument] == expected
+            expected = None  # the recipe's
         assert (argument, ours[argument]) == (argument, expected)
 
 
@@ -35,7 +38,10 @@ def test_defaults_are_those_of_the_settings(name):
 def test_defaults_are_those_of_the_networks(name):
     ours, theirs = defaults(ESTIMATORS[name]), {**defaults(networks), **PAPER}
     for argument in ours.keys() & theirs.keys():
-        assert (argument, ours[argument]) == (argument, theirs[argument])
+        expected = None if "recipe" in ours else theirs[argument]
+        if argument not in RECIPES["paper"]:
+            expected = theirs[argument]
+        assert (argument, ours[argument]) == (argument, expected)
 
 
 @estimators
@@ -43,7 +49,7 @@ def test_every_argument_is_one_of_the_settings_the_learner_or_all_estimators(nam
     ours = set(defaults(ESTIMATORS[name]))
     settings = {field.name for field in fields(ESTIMATORS[name].method.Settings)}
     known = {*settings, *defaults(networks), "learner", "learner_parameters"}
-    assert ours <= {*known, "verbose", "random_state"}
+    assert ours <= {*known, "recipe", "verbose", "random_state"}
 
 
 @estimators

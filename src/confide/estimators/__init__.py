@@ -3,6 +3,7 @@
 from confide.estimators.base import IntervalRegressor as IntervalRegressor
 from confide.estimators.files import load as load
 from confide.estimators.own_parts import in_words as in_words
+from confide.estimators.recipes import RECIPES as RECIPES
 from confide.estimators.regressors import ESTIMATORS as ESTIMATORS
 from confide.estimators.regressors import (
     BootstrappedDeepEnsembleRegressor as BootstrappedDeepEnsembleRegressor,

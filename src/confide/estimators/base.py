@@ -19,8 +19,9 @@ from confide.calibration import Calibration
 from confide.checks import checked_targets
 from confide.diagnostics import Novelty
 from confide.encoding import Encoder
-from confide.errors import CalibrationWarning
+from confide.errors import CalibrationWarning, SlowerTrainingWarning
 from confide.estimators.own_parts import is_own
+from confide.estimators.recipes import MOST_RESTARTS, MOST_STEPS, with_recipe
 from confide.estimators.training_rows import TrainingRows
 from confide.estimators.validation import (
     check_targets,
@@ -28,7 +29,7 @@ from confide.estimators.validation import (
     checked_X,
     without_overflow,
 )
-from confide.learners import Learner
+from confide.learners import Learner, TrainingDivergedError
 from confide.methods import (
     AUTO,
     FALLBACK,
@@ -91,8 +92,37 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         total = self.method.member_epochs(settings, learner)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
             how = {"sample_weight": weight, "progress": progress}
-            (fitted,) = self.method.fit([key], X, y[None], settings, learner, **how)
+            fitted = self._trained(key, X, y, settings, learner, how)
         return self.adopt(checked, fitted, Novelty.of_training(X, fitted.standardiser))
+
+    def _trained(
+        self,
+        key: PRNGKeyArray,
+        X: Float[np.ndarray, "row feature"],
+        y: Float64[np.ndarray, " row"],
+        settings: Any,
+        learner: Learner[Any],
+        how: dict[str, Any],
+    ) -> Any:
+        """The method's fit; where it diverges at the recipe's rate, all over at a lower one.
+
+        All members are trained anew, so that they still differ by chance alone.
+        """
+        for _ in range(MOST_RESTARTS):
+            try:
+                return self.method.fit([key], X, y[None], settings, learner, **how)[0]
+            except TrainingDivergedError as error:
+                slower = learner.slower()
+                if slower is None or getattr(self, "learning_rate", 0) is not None:
+                    raise
+                warnings.warn(
+                    f"Training diverged at step {error.step} and begins anew at a tenth of its "
+                    "learning rate. Look for extreme values in X and y.",
+                    SlowerTrainingWarning,
+                    stacklevel=3,
+                )
+                learner = slower
+        return self.method.fit([key], X, y[None], settings, learner, **how)[0]
 
     def fit_many(
         self,
@@ -423,7 +453,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
                 delattr(self, name)
         self.fitted_ = fitted
         epochs = int(fitted.settings.max_epochs)
-        self.parameters_ = {**checked.get_params(deep=False), "max_epochs": epochs}
+        self.parameters_ = {**with_recipe(checked.get_params(deep=False)), "max_epochs": epochs}
         self.encoder_, self.epochs_, self.novelty_ = checked.encoder_, checked.epochs_, novelty
         # These belong to an earlier fit.
         self.calibration_ = self.confidence_calibration_ = self.training_table_ = None
@@ -447,6 +477,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     ) -> Any:
         """The settings, with a number of epochs chosen if it is "auto"; `checked` keeps why."""
         checked.epochs_ = None  # that of an earlier fit
+        if self.max_epochs is None:  # left to the recipe
+            most = max(1, MOST_STEPS // learner.steps_per_epoch(len(y)))
+            return replace(settings, max_epochs=min(settings.max_epochs, most))
         if str(self.max_epochs) != AUTO:
             return settings
         title = f"Choosing epochs for {type(self).__name__}"
@@ -479,9 +512,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     def _arguments(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The constructor's arguments: those of the method's settings, and those of its learner."""
         known = inspect.signature(self.method.Settings).parameters
-        given = self.get_params(deep=False)
+        given = with_recipe(self.get_params(deep=False))
         settings = {name: value for name, value in given.items() if name in known}
-        ours = {*known, "random_state", "verbose"}
+        ours = {*known, "recipe", "random_state", "verbose"}
         return settings, {name: value for name, value in given.items() if name not in ours}
 
 

@@ -12,11 +12,16 @@ ARGUMENTS = {
     "retrain_fraction": """share of the epochs that is repeated; the paper finds 0.2 to 0.4
         good.""",
     "n_retrains": "retrainings of each member. More make the classical variance steadier.",
-    "network": """"paper" for the built-in network, or a function that makes one of your own:
+    "recipe": """which network, and how it is trained: "tabular" for tables of all kinds, or
+        "paper" for the paper's settings. Arguments that are left at None are the recipe's; see
+        `confide.estimators.RECIPES`.""",
+    "dropout": """share of hidden units that are left out in a step of training; of the recipe
+        "tabular" alone.""",
+    "network": """None for the recipe's network, or a function that makes one of your own:
         make(key, n_features) returns an Equinox or Flax NNX module that maps one row to a mean, or
         to a mean and a log standard deviation; make(n_features) returns a PyTorch module that does
         so for a batch of rows.""",
-    "hidden_layer_sizes": "units of each hidden layer of the built-in network.",
+    "hidden_layer_sizes": "units of each hidden layer of the recipe's network.",
     "max_epochs": """passes over the data, or "auto" to choose their number by the likelihood of
         held-out rows and then train on all rows. That makes better predictions, but confidence
         intervals covered less often than with 80 epochs (`results/epochs.md`). The search takes as

@@ -54,6 +54,11 @@ def save_estimator(estimator: IntervalRegressor, target: str | os.PathLike[str] 
         "confide_version": version("confide"),
         "estimator": type(estimator).__name__,
         "parameters": {name: plain(value) for name, value in estimator.parameters_.items()},
+        "left_to_recipe": [
+            name
+            for name, value in estimator.get_params(deep=False).items()
+            if value is None and estimator.parameters_[name] is not None
+        ],
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
     }
@@ -160,8 +165,17 @@ def _restored(
             *of_twins, estimator.method, estimator.fitted_, n_encoded
         )
     _restore_auto_epochs(estimator)
+    # A fit with this estimator follows the recipe as it is then.
+    for name in header.get("left_to_recipe", ()):
+        setattr(estimator, _known_argument(estimator, name), None)
     _refuse_foreign_novelty(estimator)
     return estimator
+
+
+def _known_argument(estimator: IntervalRegressor, name: Any) -> str:
+    if name not in estimator.get_params(deep=False):
+        raise ValueError(f"it leaves an unknown argument {str(name)[:40]!r} to the recipe")
+    return str(name)
 
 
 def _parameters(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:

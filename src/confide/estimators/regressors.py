@@ -47,14 +47,16 @@ class BootstrappedDeepEnsembleRegressor(IntervalRegressor):
     method: ClassVar[ModuleType] = bootstrapped_deep_ensemble
 
     n_members: int = 5
-    retrain_fraction: float = 0.3
+    retrain_fraction: float | None = None
     n_retrains: int = 1
-    network: str | Callable[..., Any] = "paper"
-    hidden_layer_sizes: Sequence[int] = (40, 30, 20)
-    max_epochs: int | Literal["auto"] = 80
-    batch_size: int = 32
-    learning_rate: float | Callable[..., Any] = 1e-3
+    recipe: Literal["paper", "tabular"] = "paper"
+    network: str | Callable[..., Any] | None = None
+    hidden_layer_sizes: Sequence[int] | None = None
+    max_epochs: int | Literal["auto"] | None = None
+    batch_size: int | None = None
+    learning_rate: float | Callable[..., Any] | None = None
     optimiser: Any = None
+    dropout: float | None = None
     l2_penalty: float | None = None
     device: str | None = None
     retrain_optimiser: Literal["restored", "fresh"] = "restored"
@@ -77,12 +79,14 @@ class DeepEnsembleRegressor(IntervalRegressor):
     method: ClassVar[ModuleType] = deep_ensemble
 
     n_members: int = 5
-    network: str | Callable[..., Any] = "paper"
-    hidden_layer_sizes: Sequence[int] = (40, 30, 20)
-    max_epochs: int | Literal["auto"] = 80
-    batch_size: int = 32
-    learning_rate: float | Callable[..., Any] = 1e-3
+    recipe: Literal["paper", "tabular"] = "paper"
+    network: str | Callable[..., Any] | None = None
+    hidden_layer_sizes: Sequence[int] | None = None
+    max_epochs: int | Literal["auto"] | None = None
+    batch_size: int | None = None
+    learning_rate: float | Callable[..., Any] | None = None
     optimiser: Any = None
+    dropout: float | None = None
     l2_penalty: float | None = None
     device: str | None = None
     n_jobs: int | None = None
@@ -101,12 +105,14 @@ class NaiveBootstrapRegressor(IntervalRegressor):
     method: ClassVar[ModuleType] = naive_bootstrap
 
     n_members: int = 5
-    network: str | Callable[..., Any] = "paper"
-    hidden_layer_sizes: Sequence[int] = (40, 30, 20)
-    max_epochs: int | Literal["auto"] = 80
-    batch_size: int = 32
-    learning_rate: float | Callable[..., Any] = 1e-3
+    recipe: Literal["paper", "tabular"] = "paper"
+    network: str | Callable[..., Any] | None = None
+    hidden_layer_sizes: Sequence[int] | None = None
+    max_epochs: int | Literal["auto"] | None = None
+    batch_size: int | None = None
+    learning_rate: float | Callable[..., Any] | None = None
     optimiser: Any = None
+    dropout: float | None = None
     l2_penalty: float | None = None
     device: str | None = None
     spread: Literal["sample", "population"] = "sample"

@@ -23,6 +23,7 @@ from confide.learners.network import Network as Network
 from confide.learners.network import PaperNetwork as PaperNetwork
 from confide.learners.network import Perceptron as Perceptron
 from confide.learners.networks import PAPER as PAPER
+from confide.learners.networks import TABULAR as TABULAR
 from confide.learners.networks import dropout_networks as dropout_networks
 from confide.learners.networks import jax_networks as jax_networks
 from confide.learners.networks import layer_sizes as layer_sizes

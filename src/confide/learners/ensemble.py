@@ -19,6 +19,7 @@ from confide.learners.likelihood import Likelihood
 from confide.learners.loop import (
     MemberRows,
     MemberState,
+    OneCycle,
     Optimiser,
     Training,
     fresh_state,
@@ -64,10 +65,6 @@ def balanced_block(n_members: int) -> int:
     return min(MOST_MEMBERS_PER_BLOCK, -(-n_members // 2))
 
 
-# Adam's direction with the published settings; the loop applies the learning rate.
-ADAM = optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-7)
-
-
 @dataclass(frozen=True)
 class NetworkEnsemble(Learner[MemberState]):
     """Networks in JAX: one network and likelihood, and independent randomness for each member.
@@ -75,7 +72,7 @@ class NetworkEnsemble(Learner[MemberState]):
     Attributes:
         network: how members are made and asked.
         likelihood: what they are trained with, and what their outputs mean.
-        learning_rate: Adam's step size, or an optax schedule of it.
+        learning_rate: Adam's step size, an optax schedule of it, or `OneCycle`.
         batch_size: rows in a step.
         n_threads: threads that train blocks side by side, or None for one per core. Results do not
             depend on it.
@@ -90,7 +87,7 @@ class NetworkEnsemble(Learner[MemberState]):
 
     network: Network
     likelihood: Likelihood
-    learning_rate: float | optax.Schedule = LEARNING_RATE
+    learning_rate: float | optax.Schedule | OneCycle = LEARNING_RATE
     batch_size: int = 32
     n_threads: int | None = None
     optimiser: optax.GradientTransformation | None = None
@@ -101,7 +98,7 @@ class NetworkEnsemble(Learner[MemberState]):
     def __post_init__(self) -> None:
         """Refuses what cannot be meant."""
         require_whole("batch_size", self.batch_size, "It is the number of rows in a step.")
-        if not callable(self.learning_rate):
+        if not (callable(self.learning_rate) or isinstance(self.learning_rate, OneCycle)):
             require_positive("learning_rate", self.learning_rate, "Pass for example 1e-3.")
         if not isinstance(self.optimiser, optax.GradientTransformation | None):
             raise TypeError(
@@ -134,10 +131,14 @@ class NetworkEnsemble(Learner[MemberState]):
         epochs_per_call = max(1, self.steps_per_call // n_batches)
         # The loop takes steps off; optax's own transformations are to be added.
         rate = self.learning_rate if self.optimiser is None else -1.0
+        if callable(rate):
+            rate = jax.tree_util.Partial(rate)
+        elif not isinstance(rate, OneCycle):
+            rate = np.float32(rate)
         training = Training(
             self.network,
             self.likelihood,
-            jax.tree_util.Partial(rate) if callable(rate) else np.float32(rate),
+            rate,
             self._optimiser,
             batch_size=min(self.batch_size, len(data.X)),
             stretch=self.stretch,
@@ -159,7 +160,9 @@ class NetworkEnsemble(Learner[MemberState]):
             for done in range(0, plan.epochs, epochs_per_call):
                 n_epochs = min(epochs_per_call, plan.epochs - done)
                 block = jax.block_until_ready(
-                    _train_block(training, keys_here, block, rows, np.int32(n_epochs))
+                    _train_block(
+                        training, keys_here, block, rows, np.int32(n_epochs), np.int32(plan.total)
+                    )
                 )
                 _refuse_divergence(block, members, n_batches)
                 worker.check_stop()
@@ -227,6 +230,25 @@ class NetworkEnsemble(Learner[MemberState]):
         """One for each batch."""
         return -(-n_rows // self.batch_size)
 
+    @property
+    def needs_total(self) -> bool:
+        """A cycle is laid over all epochs."""
+        return isinstance(self.learning_rate, OneCycle)
+
+    @property
+    def is_robust(self) -> bool:
+        """As the network is."""
+        return self.network.is_robust
+
+    def slower(self) -> "NetworkEnsemble | None":
+        """With a tenth of the learning rate, where that is a number."""
+        rate = self.learning_rate
+        if isinstance(rate, OneCycle):
+            return replace(self, learning_rate=OneCycle(np.asarray(rate.peak / 10)))
+        if self.optimiser is not None or callable(rate):
+            return None
+        return replace(self, learning_rate=rate / 10)
+
     def for_many(self) -> "NetworkEnsemble":
         """In the largest blocks."""
         return replace(self, members_per_block=MOST_MEMBERS_PER_BLOCK)
@@ -244,7 +266,8 @@ class NetworkEnsemble(Learner[MemberState]):
 
     @property
     def _optimiser(self) -> Optimiser:
-        return Optimiser(self.optimiser or ADAM, sees_module=self.optimiser is not None)
+        own = self.optimiser is not None
+        return Optimiser(self.optimiser or self.network.adam, sees_module=own)
 
     def _over_members(
         self, work: Callable[[Worker, slice], MemberState], n_members: int
@@ -280,11 +303,12 @@ def _train_block(
     state: MemberState,
     rows: MemberRows,
     epochs: Int[Array, ""],
+    total: Int[Array, ""],
 ) -> MemberState:
     seen_axis = None if rows.seen is None else 0
     per_member = MemberRows(X=None, y=0, weight=None, seen=seen_axis, n_rows=None, sides=None)
     train = functools.partial(train_member, training)
-    return jax.vmap(train, in_axes=(0, 0, per_member, None))(keys, state, rows, epochs)
+    return jax.vmap(train, in_axes=(0, 0, per_member, None, None))(keys, state, rows, epochs, total)
 
 
 @functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)

@@ -119,6 +119,19 @@ class Optimiser(NamedTuple):
         return ravel_pytree(updates)[0], after
 
 
+class OneCycle(eqx.Module):
+    """A learning rate that rises for a tenth of the training and then falls to zero.
+
+    Its place is read off the plan: the share of all steps that is done.
+    """
+
+    peak: Float[Array | np.ndarray, ""]
+
+    def at(self, done: Float[Array, ""]) -> Float[Array, ""]:
+        """The rate where that share of the training is done."""
+        return self.peak * jnp.minimum(done / 0.1, (1 - done) / 0.9)
+
+
 class Training(eqx.Module):
     """How a member is trained.
 
@@ -126,7 +139,7 @@ class Training(eqx.Module):
         network: how it is made and asked.
         likelihood: what it is trained with.
         learning_rate: what the optimiser's direction is multiplied with before it is taken off: a
-            number, or a function of the number of steps taken so far.
+            number, a function of the number of steps taken so far, or `OneCycle` over all of them.
         optimiser: which direction a step takes.
         batch_size: rows in a step.
         stretch: rows whose order is held at once, so that a long table costs no memory for it.
@@ -169,8 +182,9 @@ def train_member(
     state: MemberState,
     rows: MemberRows,
     epochs: Int[Array, ""],
+    total: Int[Array, ""],
 ) -> MemberState:
-    """One member trained on for some epochs, each over all rows in a fresh order.
+    """One member trained on for some epochs of a total, each over all rows in a fresh order.
 
     The order of epoch e comes from the key and e alone, so stopping and going on changes nothing.
     The last, partial batch of an epoch is kept.
@@ -210,7 +224,10 @@ def train_member(
             of, lambda vector: penalised_loss(vector)[0], penalised, gradient, state
         )
         so_far = state.epoch * n_batches + step
-        step_size = rate(so_far) if callable(rate) else rate
+        if isinstance(rate, OneCycle):
+            step_size = rate.at(so_far / (total * n_batches))
+        else:
+            step_size = rate(so_far) if callable(rate) else rate
         failed_now = jnp.where(jnp.isfinite(loss), -1, so_far)
         return state._replace(
             parameters=state.parameters - step_size * direction,

@@ -2,12 +2,13 @@
 
 import itertools
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 
@@ -17,7 +18,15 @@ class Network(eqx.Module):
     A network is an Equinox module: its static fields (layer sizes) decide what is compiled, its
     array fields (the strength of a penalty) are run-time values. The weights are not in it: they
     are the floating-point arrays of the module that `init` makes, the rest of which is static.
+
+    Attributes:
+        adam: the direction of a step where the user has no optimiser, by default that of Adam with
+            the published settings; the loop applies the learning rate.
+        is_robust: whether inputs are scaled by quantiles, and predictions kept near the targets.
     """
+
+    adam: ClassVar[optax.GradientTransformation] = optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-7)
+    is_robust: ClassVar[bool] = False
 
     @abstractmethod
     def init(self, key: PRNGKeyArray, n_features: int) -> Any:

@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from confide.checks import require_not_negative, require_whole
+from confide.checks import (
+    require_not_negative,
+    require_positive,
+    require_whole,
+    require_within,
+)
 from confide.errors import nearest
 from confide.learners.dropout import DropoutLikelihood, DropoutNetwork
 from confide.learners.ensemble import (
@@ -16,9 +21,11 @@ from confide.learners.ensemble import (
     balanced_block,
 )
 from confide.learners.likelihood import Likelihood, Normal, SquaredError
+from confide.learners.loop import OneCycle
 from confide.learners.network import Network, PaperNetwork
 from confide.learners.own_network import own_network
 from confide.learners.protocol import Learner
+from confide.learners.tabular import TabularNetwork
 
 PAPER: Mapping[str, Any] = MappingProxyType(
     {
@@ -31,7 +38,18 @@ PAPER: Mapping[str, Any] = MappingProxyType(
     }
 )
 """The paper's networks and their training (Section 4.2), by name: they never change."""
-NETWORKS = ("paper",)
+TABULAR: Mapping[str, Any] = MappingProxyType(
+    {
+        "network": "tabular",
+        "hidden_layer_sizes": (64, 64, 64),
+        "batch_size": 64,
+        "learning_rate": 0.02,
+        "optimiser": None,
+        "dropout": 0.15,
+    }
+)
+"""Networks for tables and their training."""
+NETWORKS = ("tabular", "paper")
 # Each layer is compiled, which takes minutes for thousands of them: a small file could ask for it.
 MOST_LAYERS = 100
 
@@ -46,6 +64,7 @@ def networks(
     learning_rate: Any = PAPER["learning_rate"],
     optimiser: Any = None,
     l2_penalty: float | None = None,
+    dropout: float | None = None,
     device: str | None = None,
     n_jobs: int | None = None,
 ) -> Learner[Any]:
@@ -54,13 +73,15 @@ def networks(
     Args:
         n_features: the number of features.
         n_members: members of one fit, which are trained side by side.
-        network: "paper", or a factory of the user's own: make(key, n_features) for a module of
-            Equinox or Flax NNX, make(n_features) for one of PyTorch.
-        hidden_layer_sizes: units of each hidden layer of the paper's network.
+        network: "tabular", "paper", or a factory of the user's own: make(key, n_features) for a
+            module of Equinox or Flax NNX, make(n_features) for one of PyTorch.
+        hidden_layer_sizes: units of each hidden layer of a built-in network.
         batch_size: rows in a step.
-        learning_rate: step size of Adam, or a schedule of it.
+        learning_rate: step size of Adam, or a schedule of it; the highest of the cycle of
+            "tabular".
         optimiser: with a learning rate of its own, or None for Adam.
         l2_penalty: of the paper's network, or None for 1 / number of rows.
+        dropout: of the network "tabular".
         device: where PyTorch trains.
         n_jobs: threads, or None for one per core.
 
@@ -74,7 +95,7 @@ def networks(
         "n_jobs": n_jobs,
     }
     if callable(network):
-        _refuse_own_with(hidden_layer_sizes, l2_penalty)
+        _refuse_own_with(hidden_layer_sizes, l2_penalty, dropout)
         if _n_arguments(network) == 1:
             from confide.learners.torch_networks import torch_networks
 
@@ -93,6 +114,13 @@ def networks(
             f"`network` must be one of {NETWORKS}, or a function make(key, n_features) that "
             f"returns a module, got {network!r}. {nearest(network, NETWORKS)}".rstrip()
         )
+    if network == "tabular":
+        return _tabular_networks(n_members, hidden_layer_sizes, l2_penalty, dropout, training)
+    if dropout is not None:
+        raise ValueError(
+            f"`dropout` belongs to the network 'tabular', and the network is 'paper', got "
+            f"{dropout!r}. Leave it at None."
+        )
     if l2_penalty is not None:
         require_not_negative(
             "l2_penalty", l2_penalty, "Pass None for the paper's 1 / N, or 0 for no penalty."
@@ -100,6 +128,28 @@ def networks(
     strength = np.asarray(-1.0 if l2_penalty is None else l2_penalty, np.float32)
     paper = PaperNetwork(layer_sizes(hidden_layer_sizes), strength)
     return jax_networks(paper, Normal(), n_members, **training)
+
+
+def _tabular_networks(
+    n_members: int,
+    hidden_layer_sizes: int | Sequence[int],
+    l2_penalty: float | None,
+    dropout: float | None,
+    training: dict[str, Any],
+) -> NetworkEnsemble:
+    if l2_penalty is not None:
+        raise ValueError(
+            f"`l2_penalty` belongs to the paper's network, got {l2_penalty!r}. Leave it at None, "
+            "or pass recipe='paper'; `dropout` regularises the network 'tabular'."
+        )
+    share = TABULAR["dropout"] if dropout is None else dropout
+    require_within("dropout", share, "[0, 1)", "It is the share of units dropped, such as 0.15.")
+    rate = training["learning_rate"]
+    if training["optimiser"] is None and not callable(rate):
+        require_positive("learning_rate", rate, "Pass for example 0.02.")
+        training = {**training, "learning_rate": OneCycle(np.asarray(rate, np.float32))}
+    network = TabularNetwork(layer_sizes(hidden_layer_sizes), np.asarray(share, np.float32))
+    return jax_networks(network, SquaredError(), n_members, **training)
 
 
 def jax_networks(
@@ -167,11 +217,16 @@ def n_threads(n_jobs: int | None) -> int | None:
     return int(n_jobs)
 
 
-def _refuse_own_with(hidden_layer_sizes: Any, l2_penalty: float | None) -> None:
-    """Arguments of the paper's network mean nothing to another."""
-    default = PAPER["hidden_layer_sizes"]
-    if layer_sizes(hidden_layer_sizes) != default or l2_penalty is not None:
-        name = "hidden_layer_sizes" if l2_penalty is None else "l2_penalty"
+def _refuse_own_with(
+    hidden_layer_sizes: Any, l2_penalty: float | None, dropout: float | None
+) -> None:
+    """Arguments of the built-in networks mean nothing to another."""
+    passed = {
+        "hidden_layer_sizes": layer_sizes(hidden_layer_sizes) != PAPER["hidden_layer_sizes"],
+        "l2_penalty": l2_penalty is not None,
+        "dropout": dropout is not None,
+    }
+    for name in (name for name, is_passed in passed.items() if is_passed):
         raise ValueError(
             f"`{name}` belongs to the built-in network, and `network` is your own. Set its sizes "
             "in your function, and its weight decay in `optimiser`, such as optax.adamw(1e-3)."

@@ -139,6 +139,15 @@ class Learner(ABC, Generic[State]):
         """Whether all of `Plan.total` must be known at the first epoch."""
         return False
 
+    @property
+    def is_robust(self) -> bool:
+        """Whether inputs are scaled by quantiles, and predictions kept near the targets."""
+        return False
+
+    def slower(self) -> "Learner[State] | None":
+        """The same at a tenth of its rate, for data on which it diverges; None if it has none."""
+        return None
+
     def for_many(self) -> "Learner[State]":
         """The same learner, for the members of many data sets side by side."""
         return self

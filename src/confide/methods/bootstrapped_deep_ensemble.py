@@ -1,7 +1,7 @@
 """Bootstrapped Deep Ensembles (Sluijterman, Cator and Heskes): Algorithms 1 and 2 of the paper."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,6 @@ from confide.checks import checked_field, require_choice, require_whole, require
 from confide.learners import Learner
 from confide.methods import members
 from confide.methods.members import require_several
-from confide.methods.noise import variance_at
 from confide.methods.predictor import Answers, FittedMembers, Predictor, Row, Table
 from confide.persistence import Arrays, checked_array
 from confide.prediction import Prediction
@@ -126,7 +125,8 @@ def fit(
     n_members, n_all = settings.n_members, len(sets.targets)
     variance = None
     if not learner.likelihood.has_variance:
-        variance = variance_at(sets.noise, sets.data.inputs, n_members)
+        variances = [own.variance(sets.data.inputs) for own in sets.residuals if own is not None]
+        variance = np.repeat(variances, n_members, axis=0)
     ensembles = bootstrapped_ensemble(
         sets.keys,
         learner,
@@ -137,10 +137,18 @@ def fit(
         progress=progress,
     )
     fits = []
-    for j, (standardiser, noise) in enumerate(zip(sets.standardisers, sets.noise, strict=True)):
+    for j, (standardiser, left_out) in enumerate(
+        zip(sets.standardisers, sets.residuals, strict=True)
+    ):
         own = ensembles.part(learner, slice(j * n_members, (j + 1) * n_members), n_all)
         retrained = own.retrained, own.location, own.scale
-        fits.append(Fitted(settings, learner, standardiser, own.members, noise, *retrained))
+        fitted = Fitted(settings, learner, standardiser, own.members, None, *retrained)
+        if left_out is not None:
+            means = Answers.of(fitted, X).means
+            classical = classical_variance(means, _retrained_means(fitted, X))
+            noise = left_out.noise(classical, optimisation_variance(means), n_members)
+            fitted = replace(fitted, noise=noise)
+        fits.append(fitted)
     return fits
 
 
@@ -148,7 +156,8 @@ def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:
     answers = Answers.of(fitted, X)
     yield ensemble_mean(answers.means)
     yield aleatoric_variance(answers.variances)
-    yield classical_variance(answers.means, _retrained_means(fitted, X))
+    net = 1.0 if fitted.noise is None else fitted.noise.net
+    yield net * classical_variance(answers.means, _retrained_means(fitted, X))
     yield optimisation_variance(answers.means)
 
 
@@ -158,11 +167,15 @@ def _prediction(
     """Mean, both laws and the three variances for each row."""
     n_members = fitted.settings.n_members
     epistemic = epistemic_variance(classical, optimisation, n_members)
+    if fitted.noise is None:
+        law = bootstrapped_prediction_law(mean, epistemic, noise, n_members)
+    else:
+        law = fitted.noise.prediction_law(mean, epistemic, noise, n_members)
     return Prediction(
         mean=mean,
         aleatoric_variance=noise,
         epistemic_variance=epistemic,
-        prediction_law=bootstrapped_prediction_law(mean, epistemic, noise, n_members),
+        prediction_law=law,
         confidence_law=bootstrapped_confidence_law(mean, epistemic, n_members),
         classical_variance=classical,
         optimisation_variance=optimisation,
@@ -187,6 +200,7 @@ def _retrained_means(fitted: Fitted, X: Table) -> Float[np.ndarray, "retraining 
     learner = fitted.learner
     outputs = learner.predict(fitted.retrained, fitted.standardiser.inputs(X))
     means = fitted.location[:, None] + fitted.scale[:, None] * learner.likelihood.mean(outputs)
+    means = fitted.standardiser.within_reach(means)
     return means.reshape(-1, fitted.settings.n_members, len(X))
 
 

@@ -47,11 +47,15 @@ def _prediction(
     """Mean, both laws and the variances that a deep ensemble knows of, for each row."""
     n_members, several = fitted.settings.n_members, optimisation is not None
     law = deep_ensemble_confidence_law(mean, disagreement, n_members) if several else None
+    if fitted.noise is None:
+        prediction_law = deep_ensemble_prediction_law(mean, disagreement, noise)
+    else:
+        prediction_law = fitted.noise.prediction_law(mean, disagreement, noise, n_members)
     return Prediction(
         mean=mean,
         aleatoric_variance=noise,
         epistemic_variance=disagreement,
-        prediction_law=deep_ensemble_prediction_law(mean, disagreement, noise),
+        prediction_law=prediction_law,
         confidence_law=law,
         classical_variance=None,
         optimisation_variance=optimisation,

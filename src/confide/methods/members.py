@@ -4,7 +4,7 @@ A method that trains its members and nothing more takes its doors from here.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,13 +13,13 @@ from jaxtyping import Float32, Float64, Int, PRNGKeyArray
 from confide.bootstrap import Keys, train_ensemble
 from confide.checks import checked_field, require_whole
 from confide.learners import Learner, TrainingData, networks
-from confide.methods.noise import noise_epochs, out_of_fold_noise
-from confide.methods.predictor import FittedMembers, Row, Table
+from confide.methods.noise import Noise, Residuals, noise_epochs, out_of_fold_residuals
+from confide.methods.predictor import Answers, FittedMembers, Row, Table
 from confide.persistence import Arrays, part
 from confide.progress import Progress
 from confide.randomness import MemberKeys
 from confide.standardise import Standardiser
-from confide.trees import Trees
+from confide.uncertainty import optimisation_variance
 
 AUTO = "auto"  # the number of epochs is left to the data
 USUAL = "It is the number of members; 5 is usual."
@@ -79,14 +79,14 @@ class Prepared(NamedTuple):
         standardisers: of each data set.
         data: the rows.
         targets: of each member.
-        noise: of each data set, or None where the learner predicts it.
+        residuals: of rows left out, of each data set; None where the learner predicts the noise.
     """
 
     keys: Keys
     standardisers: list[Standardiser]
     data: TrainingData
     targets: Float32[np.ndarray, "member row"]
-    noise: Sequence[Trees | None]
+    residuals: Sequence[Residuals | None]
 
 
 def learner(settings: EnsembleSettings, n_features: int, **arguments: Any) -> Learner[Any]:
@@ -117,18 +117,19 @@ def prepared(
     n_members, n_sets = settings.n_members, len(targets)
     of_members = Keys.from_keys(keys, n_members)
     rows = None if resample is None else resample(of_members.simulation, len(X))
-    standardisers = Standardiser.for_each(X, targets, sample_weight)
+    robust = learner.is_robust
+    standardisers = Standardiser.for_each(X, targets, sample_weight, robust=robust)
     scaled = np.stack([s.targets(y) for s, y in zip(standardisers, targets, strict=True)])
     blocks = standardisers[0].input_blocks(X)
     data = TrainingData.from_blocks(blocks, X.shape, sample_weight, rows)
-    noise: Sequence[Trees | None] = [None] * n_sets
+    residuals: Sequence[Residuals | None] = [None] * n_sets
     if not learner.likelihood.has_variance:
-        noise = out_of_fold_noise(
+        residuals = out_of_fold_residuals(
             of_members, learner, data, scaled, settings.max_epochs, progress=progress
         )
     # Not a copy where there is one set.
     repeated = np.broadcast_to(scaled[:, None], (n_sets, n_members, len(X))).reshape(-1, len(X))
-    return Prepared(of_members, standardisers, data, repeated, noise)
+    return Prepared(of_members, standardisers, data, repeated, residuals)
 
 
 def fit_members(
@@ -162,12 +163,15 @@ def fit_members(
     epochs = settings.max_epochs
     state = train_ensemble(sets.keys, learner, sets.data, sets.targets, epochs, progress=progress)
     of_sets = np.arange(len(sets.targets)).reshape(len(keys), -1)
-    return [
-        FittedMembers(settings, learner, standardiser, learner.take(state, members), noise)
-        for standardiser, members, noise in zip(
-            sets.standardisers, of_sets, sets.noise, strict=True
-        )
-    ]
+    fits = []
+    for standardiser, members, own in zip(sets.standardisers, of_sets, sets.residuals, strict=True):
+        fitted = FittedMembers(settings, learner, standardiser, learner.take(state, members), None)
+        if own is not None:
+            means = Answers.of(fitted, X).means
+            spread = optimisation_variance(means) if len(means) > 1 else np.zeros(len(X))
+            fitted = replace(fitted, noise=own.noise(None, spread, len(means)))
+        fits.append(fitted)
+    return fits
 
 
 def to_arrays(fitted: FittedMembers) -> Arrays:
@@ -192,7 +196,7 @@ def from_arrays(
     standardiser = Standardiser.from_arrays(arrays, n_features)
     members = restored(arrays, "members", settings.n_members, learner, n_features)
     own = learner.likelihood.has_variance
-    noise = None if own else Trees.from_arrays(part(arrays, "noise"), n_features)
+    noise = None if own else Noise.from_arrays(part(arrays, "noise"), n_features)
     return FittedMembers(settings, learner, standardiser, members, noise)
 
 

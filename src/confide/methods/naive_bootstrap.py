@@ -70,11 +70,15 @@ def _prediction(fitted: Fitted, mean: Row, noise: Row, spread: Row) -> Predictio
     members' mean noise to it, as in Algorithm 2.
     """
     n_members = fitted.settings.n_members
+    if fitted.noise is None:
+        law = bootstrapped_prediction_law(mean, spread, noise, n_members)
+    else:
+        law = fitted.noise.prediction_law(mean, spread, noise, n_members)
     return Prediction(
         mean=mean,
         aleatoric_variance=noise,
         epistemic_variance=spread,
-        prediction_law=bootstrapped_prediction_law(mean, spread, noise, n_members),
+        prediction_law=law,
         confidence_law=bootstrapped_confidence_law(mean, spread, n_members),
         classical_variance=None,
         optimisation_variance=None,

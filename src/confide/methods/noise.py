@@ -2,29 +2,141 @@
 
 Residuals of rows that a learner was trained on are too small. So the ensemble is trained a few
 times without a part of the rows and predicts that part. A forest smooths the squared residuals into
-a variance at every row. Residuals also contain the error of the fit, so the noise is estimated a
-little too large rather than too small.
+a variance at every row.
+
+Such residuals hold the error of the fit beside the noise. The part of it that is due to finite data
+grows in proportion to the noise, and the bootstrap measures the proportion: targets simulated with
+the variance v of the residuals moved the predictions by a variance c, so noise of variance s^2
+would move them by s^2 c / v. Residuals have the variance s^2 + s^2 c / v + o, with o the variance
+of random training, which gives s^2 = (v - o) / (1 + c / v).
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Float32, Float64, Int
+from jaxtyping import Float32, Int
 
 from confide.bootstrap import Keys, train_ensemble
 from confide.fingerprints import groups
 from confide.learners import Learner, TrainingData
+from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
 from confide.randomness import further_keys, generator_from
-from confide.trees import Trees, variance_of_residuals
+from confide.trees import Row, Trees, variance_of_residuals
+from confide.uncertainty import TPlusNormalLaw
 
 # Members a fold: two have half of what averaging more of them would gain, at a part of the time.
 N_FOLDS, N_MEMBERS = 5, 2
+# Degrees of freedom that are tried for the law of a new observation; the last is nearly normal.
+DEGREES = (3, 4, 5, 7, 10, 20, 50)
+# However large the error of the fit seems to be, some of the residuals is noise.
+LEAST_NET = 0.1
 
 
-def out_of_fold_noise(
+@dataclass(frozen=True)
+class Noise:
+    """What residuals of rows that were left out tell.
+
+    Attributes:
+        variance: of the noise, as a function of the standardised inputs.
+        net: what the bootstrap's squared shifts are multiplied with, because their targets were
+            simulated with the variance of the residuals instead of that of the noise.
+        tail_scale: of the law of a new observation, in standard deviations of noise and estimate.
+        degrees_of_freedom: of that law, a t law: few where some residuals are large.
+    """
+
+    variance: Trees
+    net: float
+    tail_scale: float
+    degrees_of_freedom: int
+
+    def prediction_law(
+        self, mean: Row, epistemic: Row, aleatoric: Row, n_members: int
+    ) -> TPlusNormalLaw:
+        """The law of a new observation.
+
+        It is not narrower than the law of the true function, a t law with one degree of freedom
+        less than there are members, at levels up to 95 %.
+
+        Args:
+            mean: the prediction of each row.
+            epistemic: variance of that prediction.
+            aleatoric: variance of the noise.
+            n_members: of the ensemble.
+
+        Returns:
+            The law of each row.
+        """
+        from scipy.stats import t
+
+        own, of_mean = (t(nu).ppf((0.6, 0.975)) for nu in (self.degrees_of_freedom, n_members - 1))
+        least = np.max(of_mean / own) * np.sqrt(epistemic) if n_members > 1 else 0.0
+        scale = np.maximum(self.tail_scale * np.sqrt(epistemic + aleatoric), least)
+        return TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom)
+
+    def to_arrays(self) -> Arrays:
+        """What a model file keeps."""
+        law = np.array([self.net, self.tail_scale, self.degrees_of_freedom], np.float64)
+        return {**self.variance.to_arrays(), "law": law}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, n_features: int) -> "Noise":
+        """From a model file's arrays, checked."""
+        net, tail_scale, degrees_of_freedom = checked_array(arrays, "law", (3,), np.float64)
+        if not (0 < net <= 1 and 0 < tail_scale < np.inf and degrees_of_freedom in DEGREES):
+            raise ValueError("the law of the noise is none")
+        variance = Trees.from_arrays(arrays, n_features)
+        return cls(variance, float(net), float(tail_scale), int(degrees_of_freedom))
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Residuals of rows that were left out, with a first variance.
+
+    Attributes:
+        residuals: of each row.
+        variance: of the residuals, as a function of the standardised inputs.
+        at_rows: the same at the rows, each without itself.
+    """
+
+    residuals: Row
+    variance: Trees
+    at_rows: Row
+
+    def noise(self, classical: Row | None, optimisation: Row, n_members: int) -> Noise:
+        """What they tell about the noise.
+
+        Args:
+            classical: variance at the rows that the bootstrap found, if there was one.
+            optimisation: variance of a member at the rows that is due to random training.
+            n_members: of the ensemble.
+
+        Returns:
+            The noise, net of the error of the fit.
+        """
+        found = 0.0 if classical is None else classical
+        typical, of_folds = float(self.at_rows.mean()), optimisation / min(n_members, N_MEMBERS)
+        net = (1 - of_folds.mean() / typical) / (1 + np.mean(found) / typical)
+        net = float(np.clip(net, LEAST_NET, 1.0))
+        standardised = self.residuals / np.sqrt(net * (self.at_rows + found) + of_folds)
+        return Noise(self.variance.scaled(net), net, *_tails(standardised))
+
+
+def _tails(standardised: Row) -> tuple[float, int]:
+    """Scale and degrees of freedom of the t law under which residuals are likeliest."""
+    from scipy.stats import t
+
+    def fit(degrees: int) -> tuple[float, float]:
+        *_, scale = t.fit(standardised, fdf=degrees, floc=0.0)
+        return float(t.logpdf(standardised, degrees, scale=scale).sum()), float(scale)
+
+    likelihoods = {degrees: fit(degrees) for degrees in DEGREES}
+    best = max(DEGREES, key=lambda degrees: likelihoods[degrees][0])
+    return likelihoods[best][1], best
+
+
+def out_of_fold_residuals(
     keys: Keys,
     learner: Learner[Any],
     data: TrainingData,
@@ -32,8 +144,8 @@ def out_of_fold_noise(
     epochs: int,
     *,
     progress: Progress | None = None,
-) -> list[Trees]:
-    """For each data set, the variance of its noise as a function of the standardised inputs.
+) -> list[Residuals]:
+    """For each data set, what is left of its targets at rows that were left out.
 
     Args:
         keys: of all members of all data sets.
@@ -64,25 +176,19 @@ def out_of_fold_noise(
         outputs = learner.checked_outputs(state, data.inputs[left_out], members.size)
         means = learner.likelihood.mean(outputs).reshape(n_sets, n_members, -1)
         predicted[:, left_out] = means.mean(axis=1)
-    inputs, residuals = data.inputs.astype(np.float64), targets.astype(np.float64) - predicted
-    seeds = [_seed(key) for key in keys.simulation[members[:, 0]]]
+    # A fold that has never seen the far end of the targets may miss it by far.
+    ends = targets.min(axis=1, keepdims=True), targets.max(axis=1, keepdims=True)
+    residuals = targets.astype(np.float64) - np.clip(predicted, *ends)
+    inputs = data.inputs.astype(np.float64)
     return [
-        variance_of_residuals(inputs, of_set, seed)
-        for of_set, seed in zip(residuals, seeds, strict=True)
+        Residuals(of_set, *variance_of_residuals(inputs, of_set, _seed(key)))
+        for of_set, key in zip(residuals, keys.simulation[members[:, 0]], strict=True)
     ]
 
 
 def noise_epochs(epochs: int, n_members: int) -> int:
     """How many epochs of one member it takes to learn the noise."""
     return N_FOLDS * min(n_members, N_MEMBERS) * epochs
-
-
-def variance_at(
-    noise: Sequence[Trees | None], inputs: Float[np.ndarray, "row feature"], n_members: int
-) -> Float64[np.ndarray, "member row"]:
-    """Each member's noise at some standardised rows: that of its data set."""
-    variances = [trees(inputs) for trees in noise if trees is not None]
-    return np.repeat(variances, n_members, axis=0)
 
 
 def _folds(

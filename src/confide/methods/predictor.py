@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float, Float32, Float64
 
 from confide.learners import Learner
+from confide.methods.noise import Noise
 from confide.prediction import Prediction
 from confide.standardise import Standardiser
-from confide.trees import Trees
 from confide.uncertainty import disagreement_variance, optimisation_variance
 
 # Rows answered at once: members x rows stays a few megabytes however long the table is.
@@ -37,15 +37,15 @@ class FittedMembers:
         learner: what was trained.
         standardiser: of inputs and target.
         members: the trained members, the learner's own state.
-        noise: variance of the noise where the learner predicts a mean alone, in standardised
-            units; None where it predicts the variance too.
+        noise: where the learner predicts a mean alone, in standardised units; None where it
+            predicts the variance too.
     """
 
     settings: Any
     learner: Learner[Any]
     standardiser: Standardiser
     members: Any
-    noise: Trees | None
+    noise: Noise | None
 
 
 @dataclass(frozen=True)
@@ -103,12 +103,13 @@ class Answers:
 
     @property
     def means(self) -> Float[np.ndarray, "member row"]:
-        """The means."""
-        return self.fitted.learner.likelihood.mean(self.outputs)
+        """The means, kept within reach of the training targets."""
+        means = self.fitted.learner.likelihood.mean(self.outputs)
+        return self.fitted.standardiser.within_reach(means)
 
     @property
     def variances(self) -> Float[np.ndarray, "member row"]:
         """The variances of the noise: predicted, or learnt beside the members."""
         if self.fitted.noise is None:
             return self.fitted.learner.likelihood.variance(self.outputs)
-        return np.broadcast_to(self.fitted.noise(self.inputs), self.outputs.shape[:2])
+        return np.broadcast_to(self.fitted.noise.variance(self.inputs), self.outputs.shape[:2])

@@ -148,7 +148,7 @@ def fitted_twins(
 
 def _noise(Z: Table, residuals: Row, seed: int) -> tuple[Trees, NoiseLaw]:
     """Noise like the residuals of rows that a fit had not seen: its variance, and its law."""
-    variance = variance_of_residuals(Z, residuals, seed)
+    variance, _ = variance_of_residuals(Z, residuals, seed)
     std = np.sqrt(variance(Z))
     standardised = np.divide(residuals, std, out=np.zeros_like(residuals), where=std > 0)
     return variance, Residuals.of(standardised)

@@ -90,7 +90,8 @@ def open_bytes(source: str | Path) -> Ahead:
         if sys.stdin is None or sys.stdin.isatty():
             state = "closed" if sys.stdin is None else "the keyboard"
             raise TableFileError(
-                f"Standard input is {state}, but a table is needed. Pipe a table in, or name a file."
+                f"Standard input is {state}, but a table is needed. Pipe a table in, or name a "
+                "file."
             )
         raw = Ahead(sys.stdin.buffer, name)
     else:

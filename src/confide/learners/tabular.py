@@ -1,0 +1,115 @@
+"""A network for tables, with what recent tabular networks have in common and measurement kept.
+
+From RealMLP (Holzmüller, Grinsztajn and Steinwart 2024): smooth clipping of the inputs, a learnt
+scale for each of them, the neural-tangent parametrisation, and dropout. From
+MLP-PLR (Gorishniy, Rubachev and Babenko 2022): periodic features of every input, here at fixed
+frequencies. `benchmarks/recipe.py` measures what each of them is worth.
+"""
+
+import itertools
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, UInt32
+
+from confide.learners.network import Dense, Network
+
+# Inputs are standardised by quantiles: most lie within 3, and none gets beyond it.
+CLIP = 3.0
+# Waves of the periodic features for a step of one in an input.
+FREQUENCIES = (0.15, 0.3)
+# How much faster than a weight a scale is trained, and how much slower a bias. Adam's steps do not
+# depend on a parameter's unit, so the unit decides how fast it moves.
+SCALE_UNIT, BIAS_UNIT = 6.0, 0.1
+
+
+class TabularPerceptron(eqx.Module):
+    """Weights in units in which all of them are trained at one rate."""
+
+    scale: Float[Array, " input"]
+    hidden: tuple[Dense, ...]
+    head: Dense
+
+    @classmethod
+    def init(
+        cls, key: PRNGKeyArray, n_inputs: int, hidden_layer_sizes: tuple[int, ...]
+    ) -> "TabularPerceptron":
+        """Normal weights; the head is zero, so that training starts from the mean of the target."""
+        sizes = (n_inputs, *hidden_layer_sizes)
+        shapes = [(n_out, n_in + 1) for n_in, n_out in itertools.pairwise(sizes)]
+        ends = np.cumsum([n_out * n_in for n_out, n_in in shapes])
+        draws = jax.random.normal(key, (int(ends[-1]),))
+        kernels = (
+            draw.reshape(shape)
+            for shape, draw in zip(shapes, jnp.split(draws, ends[:-1]), strict=True)
+        )
+        hidden = tuple(Dense(k[:, :-1], 0.5 / BIAS_UNIT * k[:, -1]) for k in kernels)
+        head = Dense(jnp.zeros((1, sizes[-1])), jnp.zeros(1))
+        return cls(jnp.zeros(n_inputs), hidden, head)
+
+
+class TabularNetwork(Network):
+    """A perceptron of periodic features that predicts a mean.
+
+    Attributes:
+        hidden_layer_sizes: units of each hidden layer.
+        dropout: the share of hidden units that is dropped in a step of training.
+    """
+
+    # Faster to forget large gradients than usual (b2), as RealMLP does.
+    adam: ClassVar[optax.GradientTransformation] = optax.chain(
+        optax.clip_by_global_norm(1.0),
+        optax.scale_by_adam(b1=0.9, b2=0.95, eps=1e-8),
+        optax.add_decayed_weights(0.02),
+    )
+
+    is_robust: ClassVar[bool] = True
+
+    hidden_layer_sizes: tuple[int, ...] = eqx.field(static=True)
+    dropout: Float[Array | np.ndarray, ""]
+
+    def init(self, key: PRNGKeyArray, n_features: int) -> TabularPerceptron:
+        """Untrained weights."""
+        n_inputs = n_features * (1 + 2 * len(FREQUENCIES))
+        return TabularPerceptron.init(key, n_inputs, self.hidden_layer_sizes)
+
+    def raw(
+        self, module: TabularPerceptron, X: Float[Array, "feature row"], key: PRNGKeyArray | None
+    ) -> Float[Array, "1 row"]:
+        """The mean."""
+        X = periodic_features(X) * (1 + SCALE_UNIT * module.scale[:, None])
+        n_layers = len(module.hidden)
+        keys = None if key is None else jax.random.bits(key, (n_layers,), jnp.uint32)
+        for i, layer in enumerate(module.hidden):
+            X = jax.nn.silu(_in_units(layer)(X))
+            if keys is not None:
+                kept = hashed_mask(keys[i], X.shape, self.dropout)
+                X = jnp.where(kept, X / (1 - self.dropout), 0.0)
+        return _in_units(module.head)(X)
+
+
+def periodic_features(X: Float[Array, "feature row"]) -> Float[Array, "input row"]:
+    """Inputs, clipped smoothly, with waves of them: rough functions are then learnt as fast."""
+    X = X / jnp.hypot(1.0, X / CLIP)  # no square that could overflow
+    angles = [2 * np.pi * frequency * X for frequency in FREQUENCIES]
+    return jnp.concatenate([X, *map(jnp.sin, angles), *map(jnp.cos, angles)])
+
+
+def hashed_mask(
+    key: UInt32[Array, ""], shape: tuple[int, ...], rate: Float[Array | np.ndarray, ""]
+) -> Bool[Array, "..."]:
+    """True but for a share `rate`, by a hash of the place: a tenth of the time of JAX's draws."""
+    h = jax.lax.iota(jnp.uint32, int(np.prod(shape))) * jnp.uint32(0x9E3779B1) ^ key
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        h = (h ^ (h >> shift)) * jnp.uint32(factor)
+    threshold = (rate * np.float32(2**32 - 256)).astype(jnp.uint32)
+    return ((h ^ (h >> 16)) >= threshold).reshape(shape)
+
+
+def _in_units(layer: Dense) -> Dense:
+    """The layer as it is applied: the neural-tangent parametrisation, and slow biases."""
+    return Dense(layer.weight / np.sqrt(layer.weight.shape[1]), BIAS_UNIT * layer.bias)

@@ -1,0 +1,163 @@
+"""Recipes: what is left at None is the recipe's; that for tables holds its promises."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import confide
+from confide.errors import SlowerTrainingWarning
+from confide.estimators import (
+    RECIPES,
+    BootstrappedDeepEnsembleRegressor,
+    DeepEnsembleRegressor,
+    NaiveBootstrapRegressor,
+)
+from confide.estimators.recipes import MOST_STEPS, with_recipe
+from confide.learners import NetworkEnsemble, TrainingDivergedError
+
+ESTIMATORS = (
+    BootstrappedDeepEnsembleRegressor,
+    DeepEnsembleRegressor,
+    NaiveBootstrapRegressor,
+)
+SMALL = {"n_members": 2, "hidden_layer_sizes": (8,), "max_epochs": 4, "random_state": 0}
+
+
+def data(n=120):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    return X, X[:, 0] + 0.1 * np.random.default_rng(1).normal(size=n)
+
+
+def test_a_recipe_is_a_plain_value_that_can_be_printed():
+    assert dict(RECIPES["paper"])["hidden_layer_sizes"] == (40, 30, 20)
+    assert str(dict(RECIPES["tabular"])).startswith("{'network': 'tabular'")
+    with pytest.raises(TypeError):
+        RECIPES["paper"]["max_epochs"] = 3
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_what_is_left_at_none_is_the_recipe_s(recipe):
+    model = BootstrappedDeepEnsembleRegressor(recipe=recipe, batch_size=17)
+    arguments = with_recipe(model.get_params())
+    assert arguments["batch_size"] == 17
+    for name, value in RECIPES[recipe].items():
+        if name != "batch_size":
+            assert arguments[name] == value
+
+
+def test_a_network_of_one_s_own_is_trained_as_the_paper_s():
+    arguments = DeepEnsembleRegressor(recipe="tabular", network=lambda key, n: None).get_params()
+    resolved = with_recipe(arguments)
+    assert (resolved["learning_rate"], resolved["max_epochs"]) == (1e-3, 80)
+    assert resolved["dropout"] is None
+
+
+def test_an_unknown_recipe_is_refused_with_the_nearest():
+    with pytest.raises(ValueError, match=r"`recipe` must be one of .*got 'tabula'.*'tabular'"):
+        DeepEnsembleRegressor(recipe="tabula").fit(*data())
+
+
+def test_naming_the_recipe_s_values_changes_nothing():
+    X, y = data()
+    left = DeepEnsembleRegressor(**SMALL, recipe="paper").fit(X, y)
+    named = DeepEnsembleRegressor(**SMALL, batch_size=32, learning_rate=1e-3).fit(X, y)
+    assert np.array_equal(left.predict(X), named.predict(X))
+
+
+def test_a_long_table_takes_fewer_passes():
+    X, y = data(40)
+    model = DeepEnsembleRegressor(**{**SMALL, "max_epochs": None}, recipe="tabular", batch_size=1)
+    settings = model._with_epochs(
+        model, model.settings(), model.make_learner(3), None, X, np.zeros(1200), None
+    )
+    assert settings.max_epochs == MOST_STEPS // 1200
+    assert model.fit(X, y).max_epochs_ == 128
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_recipe_for_tables_has_all_that_a_prediction_has(estimator, tmp_path):
+    X, y = data()
+    model = estimator(**SMALL, recipe="tabular").fit(X, y)
+    prediction = model.get_prediction(X)
+    for kind in ("confidence", "prediction"):
+        low, high = prediction.interval(kind, 0.9).T
+        assert np.all((low < prediction.mean) & (prediction.mean < high))
+    assert np.all(prediction.aleatoric_variance > 0)
+    model.save(tmp_path / "model")
+    again = confide.load(tmp_path / "model")
+    assert again.get_params() == model.get_params()
+    assert again.parameters_ == model.parameters_
+    bounds = [m.predict_interval(X, confidence_level=0.9)[1] for m in (model, again)]
+    assert np.array_equal(*bounds)
+
+
+def test_a_model_keeps_the_recipe_it_was_fitted_with(tmp_path, monkeypatch):
+    X, y = data()
+    model = DeepEnsembleRegressor(n_members=2, max_epochs=2, recipe="tabular").fit(X, y)
+    model.save(tmp_path / "model")
+    changed = {**RECIPES, "tabular": {**RECIPES["tabular"], "hidden_layer_sizes": (5,)}}
+    monkeypatch.setattr("confide.estimators.recipes.RECIPES", changed)
+    assert np.array_equal(confide.load(tmp_path / "model").predict(X), model.predict(X))
+
+
+def test_predictions_stay_within_reach_of_the_targets():
+    X, y = data()
+    model = DeepEnsembleRegressor(**SMALL, recipe="tabular", learning_rate=0.5).fit(X, y)
+    far = model.predict(1e6 * X)
+    width = np.ptp(y)
+    assert np.all((y.min() - 0.5 * width <= far) & (far <= y.max() + 0.5 * width))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e12])
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e6])
+def test_units_of_the_inputs_do_not_matter(offset, scale):
+    X, y = data()
+    X = np.round(X * 2**20) / 2**20
+    far = scale * X + (offset * scale if scale != 1e-12 else 0.0)
+    here, there = (
+        DeepEnsembleRegressor(**SMALL, recipe="tabular").fit(Z, y).predict(Z) for Z in (X, far)
+    )
+    assert there == pytest.approx(here, abs=0.02 * y.std())
+
+
+def test_one_wild_value_moves_no_other_row():
+    X, y = data()
+    wild = X.copy()
+    wild[0, 0] = 1e9
+    here, there = (
+        DeepEnsembleRegressor(**{**SMALL, "max_epochs": 60}, recipe="tabular").fit(Z, y).predict(Z)
+        for Z in (X, wild)
+    )
+    assert np.sqrt(np.mean((there - y)[1:] ** 2)) < 1.5 * np.sqrt(np.mean((here - y)[1:] ** 2))
+
+
+class Wild(NetworkEnsemble):
+    """Diverges above a rate."""
+
+    def train(self, *arguments, **how):
+        rate = self.learning_rate if np.isscalar(self.learning_rate) else self.learning_rate.peak
+        if rate > 1e-4:
+            raise TrainingDivergedError(0, 1, 7)
+        return super().train(*arguments, **how)
+
+
+@pytest.fixture
+def wild(monkeypatch):
+    # By its module: `confide.learners.networks` is the function of that name.
+    monkeypatch.setattr(sys.modules["confide.learners.networks"], "NetworkEnsemble", Wild)
+
+
+@pytest.mark.parametrize(("recipe", "n_restarts"), [("paper", 1), ("tabular", 3)])
+def test_what_diverges_is_trained_anew_at_a_lower_rate(recipe, n_restarts, wild):
+    X, y = data()
+    model = DeepEnsembleRegressor(**SMALL, recipe=recipe)
+    with pytest.warns(SlowerTrainingWarning, match="diverged at step 7") as said:
+        model.fit(X, y)
+    assert len(said) == n_restarts
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_a_rate_that_was_asked_for_is_not_changed(wild):
+    with pytest.raises(TrainingDivergedError):
+        DeepEnsembleRegressor(**SMALL, learning_rate=0.01).fit(*data())

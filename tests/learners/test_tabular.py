@@ -1,0 +1,114 @@
+"""The network for tables: what it is made of, and that it trains as every network does."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from confide.bootstrap import Keys
+from confide.learners import TABULAR, Plan, TrainingData, networks
+from confide.learners.loop import OneCycle
+from confide.learners.tabular import CLIP, TabularNetwork, hashed_mask, periodic_features
+from confide.randomness import key_from
+
+SMALL = {**TABULAR, "hidden_layer_sizes": (8, 8)}
+
+
+def rows(n=200, n_features=2):
+    X = np.random.default_rng(0).normal(size=(n, n_features)).astype(np.float32)
+    return X, np.sin(2 * X[:, 0]).astype(np.float32)
+
+
+def trained(learner, keys, data, y, *stretches, n_members=2):
+    state, done = learner.init(keys.initialisation, data), 0
+    targets = np.broadcast_to(y, (n_members, len(y)))
+    for epochs in stretches:
+        plan = Plan(sum(stretches), done, epochs)
+        state, done = learner.train(keys.training, state, data, targets, plan), done + epochs
+    return state
+
+
+def test_training_in_stretches_is_training_in_one_go():
+    X, y = rows()
+    learner, keys = networks(2, 2, **SMALL), Keys.from_key(key_from(0), 2)
+    data = TrainingData.from_rows(X)
+    once, twice = (trained(learner, keys, data, y, *parts) for parts in ((6,), (2, 4)))
+    assert np.array_equal(once.parameters, twice.parameters)
+
+
+def test_an_untrained_network_predicts_the_mean_of_the_target():
+    X, _ = rows()
+    learner, keys = networks(2, 2, **SMALL), Keys.from_key(key_from(0), 2)
+    state = learner.init(keys.initialisation, TrainingData.from_rows(X))
+    assert np.array_equal(learner.predict(state, X), np.zeros((2, len(X), 1)))
+
+
+def test_it_learns_and_predicts_without_dropout():
+    X, y = rows(400)
+    learner, keys = networks(2, 2, **TABULAR), Keys.from_key(key_from(0), 2)
+    state = trained(learner, keys, TrainingData.from_rows(X), y, 40)
+    first, again = learner.predict(state, X), learner.predict(state, X)
+    assert np.array_equal(first, again)
+    assert np.sqrt(np.mean((first[..., 0] - y) ** 2)) < 0.2 * y.std()
+
+
+def test_its_inputs_are_bounded_however_wild_the_rows_are():
+    X = jnp.array([[-1e30, -1.0, 0.0, 1.0, 1e30]])
+    inputs = np.asarray(periodic_features(X))
+    assert inputs.shape == (5, 5)
+    assert np.all(np.abs(inputs) <= CLIP)
+    assert inputs[0, 2] == 0
+    assert np.all(np.diff(inputs[0]) > 0)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.15, 0.5])
+def test_a_hashed_mask_drops_its_share_of_each_row_and_unit(rate):
+    drawn = np.stack(
+        [
+            hashed_mask(key, (64, 64), np.asarray(rate, np.float32))
+            for key in jnp.arange(64, dtype=jnp.uint32)
+        ]
+    )
+    deviation = np.sqrt(rate * (1 - rate) / 4096)
+    for axes in ((1, 2), (0, 1), (0, 2)):  # over places, keys and units, keys and rows
+        dropped = 1 - drawn.mean(axis=axes)
+        assert np.all(np.abs(dropped - rate) <= 5 * deviation)
+    correlation = np.corrcoef(drawn.reshape(64, -1)) if rate else np.eye(64)
+    assert np.max(np.abs(correlation - np.eye(64))) < 5 / np.sqrt(4096)
+
+
+def test_dropout_keeps_the_expected_activation():
+    network = TabularNetwork((512,), np.asarray(0.3, np.float32))
+    module = network.init(jax.random.key(0), 1)
+    head = module.head
+    module = module.__class__(
+        module.scale, module.hidden, head.__class__(jnp.ones((1, 512)), head.bias)
+    )
+    X = jnp.zeros((1, 200))
+    whole = network.raw(module, X, None)
+    thinned = network.raw(module, X, jax.random.key(1))
+    assert np.std(thinned) > 0
+    assert np.mean(thinned) == pytest.approx(
+        float(whole[0, 0]), abs=5 * float(np.std(thinned)) / 14
+    )
+
+
+def test_the_rate_rises_for_a_tenth_and_falls_to_zero():
+    rate = OneCycle(np.asarray(0.02, np.float32))
+    at = [float(rate.at(jnp.float32(done))) for done in (0.0, 0.05, 0.1, 0.55, 1.0)]
+    assert at == pytest.approx([0.0, 0.01, 0.02, 0.01, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"l2_penalty": 0.1}, "`l2_penalty` belongs to the paper's network"),
+        ({"dropout": 1.0}, r"`dropout` must lie in \[0, 1\), got 1.0"),
+        ({"dropout": -0.1}, r"`dropout` must lie in \[0, 1\)"),
+        ({"learning_rate": -1.0}, "`learning_rate` must be a positive number"),
+        ({"network": "paper", "dropout": 0.1}, "`dropout` belongs to the network 'tabular'"),
+    ],
+)
+def test_arguments_that_mean_nothing_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        networks(2, 2, **{**TABULAR, **changes})
