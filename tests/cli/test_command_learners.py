@@ -80,6 +80,10 @@ def test_a_network_of_ones_own_is_fitted_kept_and_asked_for(folder):
         (["--network", "{folder}:number"], "is not a function"),
         (["--learner", "xgboost", "--network", "{folder}:make"], "Leave out --learner xgboost"),
         (["--learner", "xgbost"], "'xgboost'"),
+        (["--recipe", "tabula"], "'tabular'"),
+        (["--recipe", "tabular", "--network", "{folder}:make"], "has its own networks"),
+        (["--recipe", "tabular", "--learner", "xgboost"], "has its own networks"),
+        (["--recipe", "tabular", "--epochs", "auto"], "--epochs auto needs --recipe paper"),
     ],
 )
 def test_what_cannot_be_meant_is_wrong_usage(folder, words, message):
@@ -124,6 +128,14 @@ def test_boosted_trees_are_fitted_and_loaded_without_a_word():
     result = run("predict", "model.confide", "houses.csv", "--json")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 60
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_recipe_for_tables_is_fitted_inspected_and_asked():
+    assert fit("--recipe", "tabular").exit_code == 0
+    settings = json.loads(run("inspect", "model.confide", "--json").stdout)["settings"]
+    assert (settings["recipe"], settings["network"]) == ("tabular", "tabular")
+    assert run("predict", "model.confide", "houses.csv", "--json").exit_code == 0
 
 
 def test_rounds_are_the_estimators_own():

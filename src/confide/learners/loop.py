@@ -129,7 +129,7 @@ class OneCycle(eqx.Module):
 
     def at(self, done: Float[Array, ""]) -> Float[Array, ""]:
         """The rate where that share of the training is done."""
-        return self.peak * jnp.minimum(done / 0.1, (1 - done) / 0.9)
+        return jnp.asarray(self.peak) * jnp.minimum(done / 0.1, (1 - done) / 0.9)
 
 
 class Training(eqx.Module):

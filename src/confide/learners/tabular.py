@@ -1,9 +1,9 @@
-"""A network for tables, with what recent tabular networks have in common and measurement kept.
+"""A network for tables, with what recent tabular networks have in common.
 
 From RealMLP (Holzmüller, Grinsztajn and Steinwart 2024): smooth clipping of the inputs, a learnt
 scale for each of them, the neural-tangent parametrisation, and dropout. From
 MLP-PLR (Gorishniy, Rubachev and Babenko 2022): periodic features of every input, here at fixed
-frequencies. `benchmarks/recipe.py` measures what each of them is worth.
+frequencies. `benchmarks/recipes.py` compares it with the paper's network.
 """
 
 import itertools
