@@ -161,3 +161,45 @@ def test_what_diverges_is_trained_anew_at_a_lower_rate(recipe, n_restarts, wild)
 def test_a_rate_that_was_asked_for_is_not_changed(wild):
     with pytest.raises(TrainingDivergedError):
         DeepEnsembleRegressor(**SMALL, learning_rate=0.01).fit(*data())
+
+
+# Strength
+
+
+def rough(n=400):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(n, 2))
+    return X, np.sin(6 * X[:, 0])
+
+
+def noisy(n=100):
+    X = np.random.default_rng(0).normal(size=(n, 10))
+    return X, np.random.default_rng(1).normal(size=n)
+
+
+@pytest.mark.parametrize(("table", "expected"), [(rough, 0.0), (noisy, 0.3)])
+def test_the_strength_is_chosen_from_the_data_and_kept(table, expected, tmp_path):
+    X, y = table()
+    model = DeepEnsembleRegressor(n_members=2, max_epochs=60, recipe="tabular", random_state=0)
+    model.fit(X, y)
+    assert model.parameters_["dropout"] == expected
+    assert model.dropout is None
+    model.save(tmp_path / "model")
+    again = confide.load(tmp_path / "model")
+    assert again.parameters_["dropout"] == expected
+    assert again.dropout is None
+    assert again.fitted_.learner.chosen == model.fitted_.learner.chosen
+
+
+def test_a_strength_that_was_asked_for_is_not_chosen():
+    X, y = data()
+    model = DeepEnsembleRegressor(**SMALL, recipe="tabular", dropout=0.05).fit(X, y)
+    assert model.parameters_["dropout"] == 0.05
+
+
+def test_the_first_of_many_data_sets_chooses_for_all():
+    X, y = rough(120)
+    targets = np.stack([y, np.random.default_rng(2).normal(size=120)])
+    first, second = DeepEnsembleRegressor(**SMALL, recipe="tabular").fit_many(X, targets, [0, 1])
+    alone = DeepEnsembleRegressor(**SMALL, recipe="tabular").fit(X, y)
+    assert first.parameters_["dropout"] == second.parameters_["dropout"]
+    assert alone.parameters_["dropout"] == first.parameters_["dropout"]

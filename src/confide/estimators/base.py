@@ -35,9 +35,11 @@ from confide.methods import (
     FALLBACK,
     EpochChoice,
     choose_epochs,
+    choose_strength,
     fit_batches,
     refuse_auto_epochs_without_law,
     search_epochs,
+    strength_epochs,
 )
 from confide.prediction import VARIANCES, Kind, Prediction
 from confide.progress import Progress, progress_bar, rescaled
@@ -89,6 +91,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         X, y, weight = checked_training_data(checked, X, y, sample_weight)
         learner = self.make_learner(X.shape[1])
         settings = self._with_epochs(checked, settings, learner, key, X, y, weight)
+        learner = self._with_strength(settings, learner, key, X, y, weight)
         total = self.method.member_epochs(settings, learner)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
             how = {"sample_weight": weight, "progress": progress}
@@ -164,6 +167,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         expected = self.method.member_epochs(settings, learner)
         key = key_from(random_states[0])
         settings = self._with_epochs(checked, settings, learner, key, X, targets[0], None)
+        learner = self._with_strength(settings, learner, key, X, targets[0], None)
         progress = rescaled(progress, self.method.member_epochs(settings, learner), expected)
         keys = [key_from(seed) for seed in random_states]
         fits = fit_batches(self.method, keys, X, targets, settings, learner, progress=progress)
@@ -452,8 +456,11 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             elif hasattr(self, name):
                 delattr(self, name)
         self.fitted_ = fitted
-        epochs = int(fitted.settings.max_epochs)
-        self.parameters_ = {**with_recipe(checked.get_params(deep=False)), "max_epochs": epochs}
+        self.parameters_ = {
+            **with_recipe(checked.get_params(deep=False)),
+            **fitted.learner.chosen,
+            "max_epochs": int(fitted.settings.max_epochs),
+        }
         self.encoder_, self.epochs_, self.novelty_ = checked.encoder_, checked.epochs_, novelty
         # These belong to an earlier fit.
         self.calibration_ = self.confidence_calibration_ = self.training_table_ = None
@@ -488,6 +495,29 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
             checked.epochs_ = choose_epochs(key, X, y, self.method, settings, learner, **how)
         return replace(settings, max_epochs=checked.epochs_.epochs)
+
+    def _with_strength(
+        self,
+        settings: Any,
+        learner: Learner[Any],
+        key: PRNGKeyArray,
+        X: Float[np.ndarray, "row feature"],
+        y: Float64[np.ndarray, " row"],
+        sample_weight: Float64[np.ndarray, " row"] | None,
+    ) -> Learner[Any]:
+        """The learner, as much regularised as held-out rows like best where there is a choice."""
+        total = strength_epochs(learner, settings.max_epochs)
+        title = f"Choosing the strength of {type(self).__name__}"
+        with progress_bar(title, total, shown=self.verbose and total > 0) as progress:
+            return choose_strength(
+                split_on_host(key, 16)[-2],  # beyond the keys that a fit has from it
+                X,
+                y,
+                learner,
+                settings.max_epochs,
+                sample_weight=sample_weight,
+                progress=progress,
+            )
 
     def settings(self) -> Any:
         """The method's settings from the constructor's arguments, checked.

@@ -15,8 +15,8 @@ ARGUMENTS = {
     "recipe": """which network, and how it is trained: "tabular" for tables of all kinds, or
         "paper" for the paper's settings. Arguments that are left at None are the recipe's; see
         `confide.estimators.RECIPES`.""",
-    "dropout": """share of hidden units that are left out in a step of training; of the recipe
-        "tabular" alone.""",
+    "dropout": """share of hidden units that are left out in a step of training; "auto" chooses
+        none, 0.15 or 0.3 on rows that are held out. Of the recipe "tabular" alone.""",
     "network": """None for the recipe's network, or a function that makes one of your own:
         make(key, n_features) returns an Equinox or Flax NNX module that maps one row to a mean, or
         to a mean and a log standard deviation; make(n_features) returns a PyTorch module that does

@@ -56,7 +56,7 @@ class BootstrappedDeepEnsembleRegressor(IntervalRegressor):
     batch_size: int | None = None
     learning_rate: float | Callable[..., Any] | None = None
     optimiser: Any = None
-    dropout: float | None = None
+    dropout: float | Literal["auto"] | None = None
     l2_penalty: float | None = None
     device: str | None = None
     retrain_optimiser: Literal["restored", "fresh"] = "restored"
@@ -86,7 +86,7 @@ class DeepEnsembleRegressor(IntervalRegressor):
     batch_size: int | None = None
     learning_rate: float | Callable[..., Any] | None = None
     optimiser: Any = None
-    dropout: float | None = None
+    dropout: float | Literal["auto"] | None = None
     l2_penalty: float | None = None
     device: str | None = None
     n_jobs: int | None = None
@@ -112,7 +112,7 @@ class NaiveBootstrapRegressor(IntervalRegressor):
     batch_size: int | None = None
     learning_rate: float | Callable[..., Any] | None = None
     optimiser: Any = None
-    dropout: float | None = None
+    dropout: float | Literal["auto"] | None = None
     l2_penalty: float | None = None
     device: str | None = None
     spread: Literal["sample", "population"] = "sample"

@@ -1,7 +1,7 @@
 """The default learner: networks in JAX, trained in blocks of members that fill the cores."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,6 +83,7 @@ class NetworkEnsemble(Learner[MemberState]):
         steps_per_call: steps in one call of the compiled loop, about a quarter of a second: how
             long Ctrl-C may take.
         stretch: rows whose order is held at once, so that a long table costs no memory for it.
+        choices: networks to choose from on rows that are held out; none if there is no choice.
     """
 
     network: Network
@@ -94,6 +95,7 @@ class NetworkEnsemble(Learner[MemberState]):
     members_per_block: int = MOST_MEMBERS_PER_BLOCK
     steps_per_call: int = 6000
     stretch: int = 16_384
+    choices: tuple[Network, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses what cannot be meant."""
@@ -239,6 +241,17 @@ class NetworkEnsemble(Learner[MemberState]):
     def is_robust(self) -> bool:
         """As the network is."""
         return self.network.is_robust
+
+    @property
+    def strengths(self) -> Sequence["NetworkEnsemble"]:
+        """One for each of the networks to choose from."""
+        networks = self.choices or (self.network,)
+        return [replace(self, network=network, choices=()) for network in networks]
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """As the network says."""
+        return self.network.chosen
 
     def slower(self) -> "NetworkEnsemble | None":
         """With a tenth of the learning rate, where that is a number."""

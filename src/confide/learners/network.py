@@ -28,6 +28,11 @@ class Network(eqx.Module):
     adam: ClassVar[optax.GradientTransformation] = optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-7)
     is_robust: ClassVar[bool] = False
 
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """Arguments of an estimator that a choice may decide, by name."""
+        return {}
+
     @abstractmethod
     def init(self, key: PRNGKeyArray, n_features: int) -> Any:
         """An untrained module."""

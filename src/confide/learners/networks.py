@@ -45,11 +45,13 @@ TABULAR: Mapping[str, Any] = MappingProxyType(
         "batch_size": 64,
         "learning_rate": 0.02,
         "optimiser": None,
-        "dropout": 0.15,
+        "dropout": "auto",
     }
 )
 """Networks for tables and their training."""
 NETWORKS = ("tabular", "paper")
+# What dropout="auto" chooses from.
+DROPOUTS = (0.0, 0.15, 0.3)
 # Each layer is compiled, which takes minutes for thousands of them: a small file could ask for it.
 MOST_LAYERS = 100
 
@@ -64,7 +66,7 @@ def networks(
     learning_rate: Any = PAPER["learning_rate"],
     optimiser: Any = None,
     l2_penalty: float | None = None,
-    dropout: float | None = None,
+    dropout: float | str | None = None,
     device: str | None = None,
     n_jobs: int | None = None,
 ) -> Learner[Any]:
@@ -81,7 +83,7 @@ def networks(
             "tabular".
         optimiser: with a learning rate of its own, or None for Adam.
         l2_penalty: of the paper's network, or None for 1 / number of rows.
-        dropout: of the network "tabular".
+        dropout: of the network "tabular"; "auto" for one that is chosen on held-out rows.
         device: where PyTorch trains.
         n_jobs: threads, or None for one per core.
 
@@ -134,7 +136,7 @@ def _tabular_networks(
     n_members: int,
     hidden_layer_sizes: int | Sequence[int],
     l2_penalty: float | None,
-    dropout: float | None,
+    dropout: float | str | None,
     training: dict[str, Any],
 ) -> NetworkEnsemble:
     if l2_penalty is not None:
@@ -142,14 +144,18 @@ def _tabular_networks(
             f"`l2_penalty` belongs to the paper's network, got {l2_penalty!r}. Leave it at None, "
             "or pass recipe='paper'; `dropout` regularises the network 'tabular'."
         )
-    share = TABULAR["dropout"] if dropout is None else dropout
-    require_within("dropout", share, "[0, 1)", "It is the share of units dropped, such as 0.15.")
+    shares = DROPOUTS if dropout in {None, "auto"} else (dropout,)
+    for share in shares:
+        advice = "It is the share of units dropped, such as 0.15, or 'auto'."
+        require_within("dropout", share, "[0, 1)", advice)
     rate = training["learning_rate"]
     if training["optimiser"] is None and not callable(rate):
         require_positive("learning_rate", rate, "Pass for example 0.02.")
         training = {**training, "learning_rate": OneCycle(np.asarray(rate, np.float32))}
-    network = TabularNetwork(layer_sizes(hidden_layer_sizes), np.asarray(share, np.float32))
-    return jax_networks(network, SquaredError(), n_members, **training)
+    sizes = layer_sizes(hidden_layer_sizes)
+    choices = tuple(TabularNetwork(sizes, np.asarray(share, np.float32)) for share in shares)
+    middle = choices[len(choices) // 2]
+    return jax_networks(middle, SquaredError(), n_members, choices=choices, **training)
 
 
 def jax_networks(
@@ -218,7 +224,7 @@ def n_threads(n_jobs: int | None) -> int | None:
 
 
 def _refuse_own_with(
-    hidden_layer_sizes: Any, l2_penalty: float | None, dropout: float | None
+    hidden_layer_sizes: Any, l2_penalty: float | None, dropout: float | str | None
 ) -> None:
     """Arguments of the built-in networks mean nothing to another."""
     passed = {

@@ -1,6 +1,7 @@
 """What Algorithm 1 of the paper asks of a learner: start, train from a state, predict."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -143,6 +144,16 @@ class Learner(ABC, Generic[State]):
     def is_robust(self) -> bool:
         """Whether inputs are scaled by quantiles, and predictions kept near the targets."""
         return False
+
+    @property
+    def strengths(self) -> "Sequence[Learner[State]]":
+        """The same learner with more and less regularisation, to choose from on held-out rows."""
+        return (self,)
+
+    @property
+    def chosen(self) -> Mapping[str, Any]:
+        """Arguments of an estimator that a choice has decided, by name."""
+        return {}
 
     def slower(self) -> "Learner[State] | None":
         """The same at a tenth of its rate, for data on which it diverges; None if it has none."""

@@ -7,7 +7,7 @@ frequencies. `benchmarks/recipes.py` compares it with the paper's network.
 """
 
 import itertools
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -71,6 +71,11 @@ class TabularNetwork(Network):
 
     hidden_layer_sizes: tuple[int, ...] = eqx.field(static=True)
     dropout: Float[Array | np.ndarray, ""]
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The dropout."""
+        return {"dropout": round(float(self.dropout), 6)}
 
     def init(self, key: PRNGKeyArray, n_features: int) -> TabularPerceptron:
         """Untrained weights."""

@@ -22,6 +22,7 @@ from confide.methods.epochs import (
     search_epochs,
 )
 from confide.methods.members import AUTO
+from confide.methods.strength import choose_strength, strength_epochs
 from confide.named import Named
 
 REGISTRY = Named(
@@ -45,6 +46,7 @@ __all__ = [
     "EpochChoice",
     "bootstrapped_deep_ensemble",
     "choose_epochs",
+    "choose_strength",
     "concrete_dropout",
     "deep_ensemble",
     "fit_batches",
@@ -52,4 +54,5 @@ __all__ = [
     "quality_driven_ensemble",
     "refuse_auto_epochs_without_law",
     "search_epochs",
+    "strength_epochs",
 ]

@@ -11,11 +11,12 @@ would move them by s^2 c / v. Residuals have the variance s^2 + s^2 c / v + o, w
 of random training, which gives s^2 = (v - o) / (1 + c / v).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from jaxtyping import Float32, Int
+from jaxtyping import Float32, Float64, Int
 
 from confide.bootstrap import Keys, train_ensemble
 from confide.fingerprints import groups
@@ -25,6 +26,9 @@ from confide.progress import Progress
 from confide.randomness import further_keys, generator_from
 from confide.trees import Row, Trees, variance_of_residuals
 from confide.uncertainty import TPlusNormalLaw
+
+Fold: TypeAlias = tuple[Int[np.ndarray, " kept"], Int[np.ndarray, " left_out"]]
+"""Rows kept and rows left out."""
 
 # Members a fold: two have half of what averaging more of them would gain, at a part of the time.
 N_FOLDS, N_MEMBERS = 5, 2
@@ -116,10 +120,13 @@ class Residuals:
             The noise, net of the error of the fit.
         """
         found = 0.0 if classical is None else classical
-        typical, of_folds = float(self.at_rows.mean()), optimisation / min(n_members, N_MEMBERS)
+        of_folds = optimisation / min(n_members, N_MEMBERS)
+        typical = float(self.at_rows.mean()) or 1.0
         net = (1 - of_folds.mean() / typical) / (1 + np.mean(found) / typical)
         net = float(np.clip(net, LEAST_NET, 1.0))
-        standardised = self.residuals / np.sqrt(net * (self.at_rows + found) + of_folds)
+        variance = net * (self.at_rows + found) + of_folds
+        # Rows that the forest takes for free of noise do not decide about tails.
+        standardised = self.residuals / np.sqrt(np.maximum(variance, 1e-4 * net * typical))
         return Noise(self.variance.scaled(net), net, *_tails(standardised))
 
 
@@ -155,27 +162,10 @@ def out_of_fold_residuals(
         epochs: of a training.
         progress: called with the number of member-epochs just finished.
     """
-    n_sets = len(targets)
-    # The first members of each data set.
-    members = np.arange(len(keys.training)).reshape(n_sets, -1)[:, :N_MEMBERS]
-    n_members = members.shape[1]
-    predicted = np.zeros_like(targets)
-    for k, (kept, left_out) in enumerate(_folds(data.inputs)):
-        rows = np.concatenate([kept, left_out])
-        # The rows left out come last, beyond those that are trained on: the fold has the shape of
-        # the whole table, so that no program is compiled for it.
-        fold = TrainingData.from_rows(data.inputs[rows], data.weight[rows])
-        state = train_ensemble(
-            Keys(*(further_keys(of_purpose[members.ravel()], k) for of_purpose in keys)),
-            learner,
-            replace(fold, n_rows=len(kept)),
-            np.repeat(targets[:, kept], n_members, axis=0),
-            epochs,
-            progress=progress,
-        )
-        outputs = learner.checked_outputs(state, data.inputs[left_out], members.size)
-        means = learner.likelihood.mean(outputs).reshape(n_sets, n_members, -1)
-        predicted[:, left_out] = means.mean(axis=1)
+    members = np.arange(len(keys.training)).reshape(len(targets), -1)[:, :N_MEMBERS]
+    first = Keys(*(of_purpose[members.ravel()] for of_purpose in keys))
+    folds = held_out_folds(data.inputs)
+    predicted = held_out_means(first, learner, data, targets, epochs, folds, progress=progress)
     # A fold that has never seen the far end of the targets may miss it by far.
     ends = targets.min(axis=1, keepdims=True), targets.max(axis=1, keepdims=True)
     residuals = targets.astype(np.float64) - np.clip(predicted, *ends)
@@ -186,14 +176,57 @@ def out_of_fold_residuals(
     ]
 
 
+def held_out_means(
+    keys: Keys,
+    learner: Learner[Any],
+    data: TrainingData,
+    targets: Float32[np.ndarray, "set row"],
+    epochs: int,
+    folds: Sequence[Fold],
+    *,
+    progress: Progress | None = None,
+) -> Float64[np.ndarray, "set row"]:
+    """For each data set, what members predict for rows that they were trained without.
+
+    Args:
+        keys: of the members to train in each fold, as many for each data set.
+        learner: what is trained.
+        data: the rows, the same for all.
+        targets: of each data set.
+        epochs: of a training.
+        folds: rows kept and left out in turn.
+        progress: called with the number of member-epochs just finished.
+
+    Returns:
+        The means of the members; zero at rows that no fold leaves out.
+    """
+    n_sets, n_all = len(targets), len(keys.training)
+    predicted = np.zeros(targets.shape)
+    for k, (kept, left_out) in enumerate(folds):
+        rows = np.concatenate([kept, left_out])
+        # The rows left out come last, beyond those that are trained on: the fold has the shape of
+        # the whole table, so that no program is compiled for it.
+        fold = TrainingData.from_rows(data.inputs[rows], data.weight[rows])
+        state = train_ensemble(
+            Keys(*(further_keys(of_purpose, k) for of_purpose in keys)),
+            learner,
+            replace(fold, n_rows=len(kept)),
+            np.repeat(targets[:, kept], n_all // n_sets, axis=0),
+            epochs,
+            progress=progress,
+        )
+        outputs = learner.checked_outputs(state, data.inputs[left_out], n_all)
+        means = learner.likelihood.mean(outputs).reshape(n_sets, -1, len(left_out))
+        predicted[:, left_out] = means.mean(axis=1)
+    return predicted
+
+
 def noise_epochs(epochs: int, n_members: int) -> int:
     """How many epochs of one member it takes to learn the noise."""
     return N_FOLDS * min(n_members, N_MEMBERS) * epochs
 
 
-def _folds(
-    inputs: Float32[np.ndarray, "row feature"],
-) -> list[tuple[Int[np.ndarray, " kept"], Int[np.ndarray, " left_out"]]]:
+def held_out_folds(inputs: Float32[np.ndarray, "row feature"]) -> list[Fold]:
     """Rows kept and left out in turn; rows of equal inputs are left out together.
 
     They depend on the inputs alone: many data sets are fitted side by side.
