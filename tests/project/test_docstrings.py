@@ -69,7 +69,12 @@ def missing_sections(value, docstrings):
 
 
 def overridden(name, value):
-    """The docstring of a function, and those of the base classes' methods it takes the place of."""
+    """The docstring of a function, and those of the base classes' methods it takes the place of.
+
+    A class with the arguments of its base needs no second description of them.
+    """
+    if inspect.isclass(value) and inspect.signature(value) == inspect.signature(value.__base__):
+        return [value.__doc__, value.__base__.__doc__]
     home, _, attribute = name.rpartition(".")
     owner = opened(home) if home in REACHABLE.values() else None
     inherited = (vars(base).get(attribute) for base in getattr(owner, "__mro__", ()))
