@@ -39,8 +39,8 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("confide predict homes.model - <&-", "Standard input is closed, and a table is needed"),
-        ("confide fit - -t price <&-", "Standard input is closed, and a table is needed"),
+        ("confide predict homes.model - <&-", "Standard input is closed, but a table is needed"),
+        ("confide fit - -t price <&-", "Standard input is closed, but a table is needed"),
         ("confide predict homes.model homes.csv >&-", "Standard output is closed. Name a file"),
         ("confide --help > /dev/full", "No space left on device"),
     ],

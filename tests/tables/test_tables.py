@@ -274,12 +274,12 @@ def test_a_late_value_changes_the_type_of_a_whole_table(tmp_path):
 
 def test_a_late_value_that_does_not_fit_is_named(tmp_path):
     path = as_csv(LATE, tmp_path)
-    with pytest.raises(TableFileError, match=r"row 102 .*, column 'a': '1.5' is not a whole"):
+    with pytest.raises(TableFileError, match=r"row 101 .*, column 'a': '1.5' is not a whole"):
         list(in_small_blocks(path).blocks())
     types = {"a": pa.float64(), "b": pa.float64()}
-    with pytest.raises(TableFileError, match=r"row 102 .*, column 'b': 'x' is not a number"):
+    with pytest.raises(TableFileError, match=r"row 101 .*, column 'b': 'x' is not a number"):
         list(in_small_blocks(path).blocks(types=types))
-    with pytest.raises(TableFileError, match=r"row 102 .*, column 'b': 'x' is not a number"):
+    with pytest.raises(TableFileError, match=r"row 101 .*, column 'b': 'x' is not a number"):
         list(in_small_blocks(path).blocks(types=types, columns=["b"]))
     types["b"] = pa.string()
     assert sum(block.num_rows for block in in_small_blocks(path).blocks(7, types=types)) == 101

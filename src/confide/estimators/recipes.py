@@ -33,6 +33,6 @@ def with_recipe(arguments: Mapping[str, Any]) -> dict[str, Any]:
     require_choice("recipe", arguments["recipe"], tuple(RECIPES))
     network = arguments["network"]
     name = arguments["recipe"] if network is None else "paper"
-    values = RECIPES[network if network in RECIPES else name]
+    values = RECIPES[network if isinstance(network, str) and network in RECIPES else name]
     missing = {name for name in values if name in arguments and arguments[name] is None}
     return {**arguments, **{name: values[name] for name in missing}}

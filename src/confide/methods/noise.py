@@ -27,7 +27,7 @@ from confide.randomness import further_keys, generator_from
 from confide.trees import Row, Trees, variance_of_residuals
 from confide.uncertainty import TPlusNormalLaw
 
-Fold: TypeAlias = tuple[Int[np.ndarray, " kept"], Int[np.ndarray, " left_out"]]
+Fold: TypeAlias = tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]
 """Rows kept and rows left out."""
 
 # Members a fold: two have half of what averaging more of them would gain, at a part of the time.
