@@ -106,7 +106,7 @@ def test_the_rate_rises_for_a_tenth_and_falls_to_zero():
         ({"dropout": 1.0}, r"`dropout` must lie in \[0, 1\), got 1.0"),
         ({"dropout": -0.1}, r"`dropout` must lie in \[0, 1\)"),
         ({"learning_rate": -1.0}, "`learning_rate` must be a positive number"),
-        ({"network": "paper", "dropout": 0.1}, "`dropout` belongs to the network 'tabular'"),
+        ({"network": "paper", "dropout": 0.1}, "`dropout` belongs to the recipe 'tabular'"),
     ],
 )
 def test_arguments_that_mean_nothing_are_refused(changes, message):

@@ -31,8 +31,11 @@ def with_recipe(arguments: Mapping[str, Any]) -> dict[str, Any]:
     if "recipe" not in arguments:
         return dict(arguments)
     require_choice("recipe", arguments["recipe"], tuple(RECIPES))
-    network = arguments["network"]
-    name = arguments["recipe"] if network is None else "paper"
-    values = RECIPES[network if isinstance(network, str) and network in RECIPES else name]
-    missing = {name for name in values if name in arguments and arguments[name] is None}
-    return {**arguments, **{name: values[name] for name in missing}}
+    recipe, network = arguments["recipe"], arguments["network"]
+    if isinstance(network, str) and network in RECIPES:  # a recipe's network, by name
+        recipe = network
+    elif network is not None:
+        recipe = "paper"
+    given = {name: value for name, value in arguments.items() if value is not None}
+    of_recipe = {name: value for name, value in RECIPES[recipe].items() if name in arguments}
+    return {**arguments, **of_recipe, **given}

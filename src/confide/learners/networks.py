@@ -120,8 +120,8 @@ def networks(
         return _tabular_networks(n_members, hidden_layer_sizes, l2_penalty, dropout, training)
     if dropout is not None:
         raise ValueError(
-            f"`dropout` belongs to the network 'tabular', and the network is 'paper', got "
-            f"{dropout!r}. Leave it at None."
+            f"`dropout` belongs to the recipe 'tabular', but the recipe is 'paper', got "
+            f"{dropout!r}. Leave it at None, or pass recipe='tabular'."
         )
     if l2_penalty is not None:
         require_not_negative(
@@ -144,7 +144,7 @@ def _tabular_networks(
             f"`l2_penalty` belongs to the paper's network, got {l2_penalty!r}. Leave it at None, "
             "or pass recipe='paper'; `dropout` regularises the network 'tabular'."
         )
-    shares = DROPOUTS if dropout in {None, "auto"} else (dropout,)
+    shares = DROPOUTS if dropout in (None, "auto") else (dropout,)
     for share in shares:
         advice = "It is the share of units dropped, such as 0.15, or 'auto'."
         require_within("dropout", share, "[0, 1)", advice)

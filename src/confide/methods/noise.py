@@ -74,9 +74,11 @@ class Noise:
         """
         from scipy.stats import t
 
-        own, of_mean = (t(nu).ppf((0.6, 0.975)) for nu in (self.degrees_of_freedom, n_members - 1))
-        least = np.max(of_mean / own) * np.sqrt(epistemic) if n_members > 1 else 0.0
-        scale = np.maximum(self.tail_scale * np.sqrt(epistemic + aleatoric), least)
+        scale = self.tail_scale * np.sqrt(epistemic + aleatoric)
+        if n_members > 1:  # one member has no law of the true function
+            degrees = np.array([[n_members - 1], [self.degrees_of_freedom]])
+            of_mean, own = t.ppf((0.6, 0.975), degrees)
+            scale = np.maximum(scale, np.max(of_mean / own) * np.sqrt(epistemic))
         return TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom)
 
     def to_arrays(self) -> Arrays:
@@ -89,7 +91,7 @@ class Noise:
         """From a model file's arrays, checked."""
         net, tail_scale, degrees_of_freedom = checked_array(arrays, "law", (3,), np.float64)
         if not (0 < net <= 1 and 0 < tail_scale < np.inf and degrees_of_freedom in DEGREES):
-            raise ValueError("the law of the noise is none")
+            raise ValueError("the law of the noise makes no sense")
         variance = Trees.from_arrays(arrays, n_features)
         return cls(variance, float(net), float(tail_scale), int(degrees_of_freedom))
 
