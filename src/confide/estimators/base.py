@@ -33,13 +33,14 @@ from confide.learners import Learner, TrainingDivergedError
 from confide.methods import (
     AUTO,
     FALLBACK,
+    Choice,
     EpochChoice,
+    choice_epochs,
     choose_epochs,
     choose_strength,
     fit_batches,
     refuse_auto_epochs_without_law,
     search_epochs,
-    strength_epochs,
 )
 from confide.prediction import VARIANCES, Kind, Prediction
 from confide.progress import Progress, progress_bar, rescaled
@@ -91,10 +92,12 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         X, y, weight = checked_training_data(checked, X, y, sample_weight)
         learner = self.make_learner(X.shape[1])
         settings = self._with_epochs(checked, settings, learner, key, X, y, weight)
-        learner = self._with_strength(settings, learner, key, X, y, weight)
+        learner, epochs, held_out = self._with_strength(settings, learner, key, X, y, weight)
+        settings = replace(settings, max_epochs=epochs)
         total = self.method.member_epochs(settings, learner)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
             how = {"sample_weight": weight, "progress": progress}
+            how |= {} if held_out is None else {"held_out": held_out}
             fitted = self._trained(key, X, y, settings, learner, how)
         return self.adopt(checked, fitted, Novelty.of_training(X, fitted.standardiser))
 
@@ -125,6 +128,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
                     stacklevel=3,
                 )
                 learner = slower
+                how.pop("held_out", None)  # these were of the faster one
         return self.method.fit([key], X, y[None], settings, learner, **how)[0]
 
     def fit_many(
@@ -167,7 +171,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         expected = self.method.member_epochs(settings, learner)
         key = key_from(random_states[0])
         settings = self._with_epochs(checked, settings, learner, key, X, targets[0], None)
-        learner = self._with_strength(settings, learner, key, X, targets[0], None)
+        learner, epochs, _ = self._with_strength(settings, learner, key, X, targets[0], None)
+        settings = replace(settings, max_epochs=epochs)
         progress = rescaled(progress, self.method.member_epochs(settings, learner), expected)
         keys = [key_from(seed) for seed in random_states]
         fits = fit_batches(self.method, keys, X, targets, settings, learner, progress=progress)
@@ -504,20 +509,14 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         X: Float[np.ndarray, "row feature"],
         y: Float64[np.ndarray, " row"],
         sample_weight: Float64[np.ndarray, " row"] | None,
-    ) -> Learner[Any]:
-        """The learner, as much regularised as held-out rows like best where there is a choice."""
-        total = strength_epochs(learner, settings.max_epochs)
+    ) -> Choice:
+        """As much regularised as is best for held-out rows, where there is a choice."""
+        epochs, may_shorten = settings.max_epochs, self.max_epochs is None
+        total = choice_epochs(learner, epochs, may_shorten=may_shorten)
         title = f"Choosing the strength of {type(self).__name__}"
         with progress_bar(title, total, shown=self.verbose and total > 0) as progress:
-            return choose_strength(
-                split_on_host(key, 16)[-2],  # beyond the keys that a fit has from it
-                X,
-                y,
-                learner,
-                settings.max_epochs,
-                sample_weight=sample_weight,
-                progress=progress,
-            )
+            how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
+            return choose_strength(key, X, y, learner, epochs, may_shorten=may_shorten, **how)
 
     def settings(self) -> Any:
         """The method's settings from the constructor's arguments, checked.

@@ -30,5 +30,6 @@ from confide.learners.networks import layer_sizes as layer_sizes
 from confide.learners.networks import networks as networks
 from confide.learners.protocol import Learner as Learner
 from confide.learners.protocol import Plan as Plan
+from confide.learners.protocol import Strength as Strength
 from confide.learners.protocol import require_learner as require_learner
 from confide.randomness import as_key as as_key

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Float32, Int, Num
@@ -35,6 +35,14 @@ class TrainingData:
         if self.member_rows is None:
             return np.arange(self.n_rows)
         return self.member_rows[member, : self.n_rows]
+
+    def seen_in_part(self, member_rows: Int[np.ndarray, "member _"]) -> "TrainingData":
+        """The same table, of which each member sees these rows, as many for each.
+
+        It has the shape of the whole, so that no program is compiled for the part.
+        """
+        rows = padded(member_rows.astype(np.int32), axis=1, to=len(self.X))
+        return replace(self, n_rows=member_rows.shape[1], member_rows=rows)
 
     @classmethod
     def from_rows(

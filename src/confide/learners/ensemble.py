@@ -27,7 +27,7 @@ from confide.learners.loop import (
     train_member,
 )
 from confide.learners.network import Network, partitioned
-from confide.learners.protocol import Learner, Plan
+from confide.learners.protocol import Learner, Plan, Strength
 from confide.learners.shuffle import grid
 from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
@@ -83,7 +83,8 @@ class NetworkEnsemble(Learner[MemberState]):
         steps_per_call: steps in one call of the compiled loop, about a quarter of a second: how
             long Ctrl-C may take.
         stretch: rows whose order is held at once, so that a long table costs no memory for it.
-        choices: networks to choose from on rows that are held out; none if there is no choice.
+        choices: networks to choose from on rows that are held out, each with the share of the
+            epochs that it is trained for; none if there is no choice.
     """
 
     network: Network
@@ -95,7 +96,7 @@ class NetworkEnsemble(Learner[MemberState]):
     members_per_block: int = MOST_MEMBERS_PER_BLOCK
     steps_per_call: int = 6000
     stretch: int = 16_384
-    choices: tuple[Network, ...] = ()
+    choices: tuple[tuple[Network, float], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses what cannot be meant."""
@@ -243,10 +244,10 @@ class NetworkEnsemble(Learner[MemberState]):
         return self.network.is_robust
 
     @property
-    def strengths(self) -> Sequence["NetworkEnsemble"]:
+    def strengths(self) -> Sequence[Strength]:
         """One for each of the networks to choose from."""
-        networks = self.choices or (self.network,)
-        return [replace(self, network=network, choices=()) for network in networks]
+        choices = self.choices or ((self.network, 1.0),)
+        return [Strength(replace(self, network=own, choices=()), share) for own, share in choices]
 
     @property
     def chosen(self) -> dict[str, Any]:

@@ -50,8 +50,8 @@ TABULAR: Mapping[str, Any] = MappingProxyType(
 )
 """Networks for tables and their training."""
 NETWORKS = ("tabular", "paper")
-# What dropout="auto" chooses from.
-DROPOUTS = (0.0, 0.15, 0.3)
+# What dropout="auto" chooses from: shares of units dropped, and of the epochs.
+STRENGTHS = ((0.0, 1.0), (0.15, 1.0), (0.3, 1.0), (0.3, 0.25))
 # Each layer is compiled, which takes minutes for thousands of them: a small file could ask for it.
 MOST_LAYERS = 100
 
@@ -144,18 +144,20 @@ def _tabular_networks(
             f"`l2_penalty` belongs to the paper's network, got {l2_penalty!r}. Leave it at None, "
             "or pass recipe='paper'; `dropout` regularises the network 'tabular'."
         )
-    shares = DROPOUTS if dropout in (None, "auto") else (dropout,)
-    for share in shares:
+    strengths = STRENGTHS if dropout in (None, "auto") else ((dropout, 1.0),)
+    for dropped, _ in strengths:
         advice = "It is the share of units dropped, such as 0.15, or 'auto'."
-        require_within("dropout", share, "[0, 1)", advice)
+        require_within("dropout", dropped, "[0, 1)", advice)
     rate = training["learning_rate"]
     if training["optimiser"] is None and not callable(rate):
         require_positive("learning_rate", rate, "Pass for example 0.02.")
         training = {**training, "learning_rate": OneCycle(np.asarray(rate, np.float32))}
     sizes = layer_sizes(hidden_layer_sizes)
-    choices = tuple(TabularNetwork(sizes, np.asarray(share, np.float32)) for share in shares)
-    middle = choices[len(choices) // 2]
-    return jax_networks(middle, SquaredError(), n_members, choices=choices, **training)
+    choices = tuple(
+        (TabularNetwork(sizes, np.asarray(dropped, np.float32)), share)
+        for dropped, share in strengths
+    )
+    return jax_networks(choices[0][0], SquaredError(), n_members, choices=choices, **training)
 
 
 def jax_networks(

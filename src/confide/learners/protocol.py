@@ -146,9 +146,9 @@ class Learner(ABC, Generic[State]):
         return False
 
     @property
-    def strengths(self) -> "Sequence[Learner[State]]":
+    def strengths(self) -> "Sequence[Strength]":
         """The same learner with more and less regularisation, to choose from on held-out rows."""
-        return (self,)
+        return (Strength(self),)
 
     @property
     def chosen(self) -> Mapping[str, Any]:
@@ -162,6 +162,18 @@ class Learner(ABC, Generic[State]):
     def for_many(self) -> "Learner[State]":
         """The same learner, for the members of many data sets side by side."""
         return self
+
+
+class Strength(NamedTuple):
+    """A learner that is more or less regularised.
+
+    Attributes:
+        learner: the learner.
+        share: of the epochs for which it is trained.
+    """
+
+    learner: Learner[Any]
+    share: float = 1.0
 
 
 def require_learner(learner: Any) -> Learner[Any]:

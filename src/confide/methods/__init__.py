@@ -21,8 +21,8 @@ from confide.methods.epochs import (
     refuse_auto_epochs_without_law,
     search_epochs,
 )
+from confide.methods.held_out import Choice, choice_epochs, choose_strength
 from confide.methods.members import AUTO
-from confide.methods.strength import choose_strength, strength_epochs
 from confide.named import Named
 
 REGISTRY = Named(
@@ -43,8 +43,10 @@ __all__ = [
     "AUTO",
     "FALLBACK",
     "REGISTRY",
+    "Choice",
     "EpochChoice",
     "bootstrapped_deep_ensemble",
+    "choice_epochs",
     "choose_epochs",
     "choose_strength",
     "concrete_dropout",
@@ -54,5 +56,4 @@ __all__ = [
     "quality_driven_ensemble",
     "refuse_auto_epochs_without_law",
     "search_epochs",
-    "strength_epochs",
 ]

@@ -114,14 +114,14 @@ def fit(
     *,
     sample_weight: Row | None = None,
     progress: Progress | None = None,
+    held_out: Float64[np.ndarray, "set row"] | None = None,
 ) -> list[Fitted]:
     """Trains the members, and retrains them on targets simulated from themselves.
 
     See `confide.methods.members.fit_members` for the arguments.
     """
-    sets = members.prepared(
-        keys, X, targets, settings, learner, sample_weight=sample_weight, progress=progress
-    )
+    how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
+    sets = members.prepared(keys, X, targets, settings, learner, held_out=held_out, **how)
     n_members, n_all = settings.n_members, len(sets.targets)
     variance = None
     if not learner.likelihood.has_variance:
@@ -146,7 +146,7 @@ def fit(
         if left_out is not None:
             means = Answers.of(fitted, X).means
             classical = classical_variance(means, _retrained_means(fitted, X))
-            noise = left_out.noise(classical, optimisation_variance(means), n_members)
+            noise = left_out.noise(classical, optimisation_variance(means))
             fitted = replace(fitted, noise=noise)
         fits.append(fitted)
     return fits

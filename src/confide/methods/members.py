@@ -13,7 +13,8 @@ from jaxtyping import Float32, Float64, Int, PRNGKeyArray
 from confide.bootstrap import Keys, train_ensemble
 from confide.checks import checked_field, require_whole
 from confide.learners import Learner, TrainingData, networks
-from confide.methods.noise import Noise, Residuals, noise_epochs, out_of_fold_residuals
+from confide.methods.held_out import N_FOLDS
+from confide.methods.noise import Noise, Residuals, out_of_fold_residuals
 from confide.methods.predictor import Answers, FittedMembers, Row, Table
 from confide.persistence import Arrays, part
 from confide.progress import Progress
@@ -96,10 +97,8 @@ def learner(settings: EnsembleSettings, n_features: int, **arguments: Any) -> Le
 
 def member_epochs(settings: Any, learner: Learner[Any]) -> int:
     """How many epochs of one member a fit takes: the scale of its progress."""
-    total = settings.n_members * settings.max_epochs
-    if not learner.likelihood.has_variance:
-        total += noise_epochs(settings.max_epochs, settings.n_members)
-    return int(total)
+    n_trained = settings.n_members + (0 if learner.likelihood.has_variance else N_FOLDS)
+    return int(n_trained * settings.max_epochs)
 
 
 def prepared(
@@ -112,6 +111,7 @@ def prepared(
     sample_weight: Row | None = None,
     progress: Progress | None = None,
     resample: Resample | None = None,
+    held_out: Float64[np.ndarray, "set row"] | None = None,
 ) -> Prepared:
     """Each data set standardised by itself; see `fit_members` for the arguments."""
     n_members, n_sets = settings.n_members, len(targets)
@@ -124,9 +124,9 @@ def prepared(
     data = TrainingData.from_blocks(blocks, X.shape, sample_weight, rows)
     residuals: Sequence[Residuals | None] = [None] * n_sets
     if not learner.likelihood.has_variance:
-        residuals = out_of_fold_residuals(
-            of_members, learner, data, scaled, settings.max_epochs, progress=progress
-        )
+        how: dict[str, Any] = {"means": held_out, "progress": progress}
+        epochs = settings.max_epochs
+        residuals = out_of_fold_residuals(of_members, learner, data, scaled, epochs, **how)
     # Not a copy where there is one set.
     repeated = np.broadcast_to(scaled[:, None], (n_sets, n_members, len(X))).reshape(-1, len(X))
     return Prepared(of_members, standardisers, data, repeated, residuals)
@@ -142,6 +142,7 @@ def fit_members(
     sample_weight: Row | None = None,
     progress: Progress | None = None,
     resample: Resample | None = None,
+    held_out: Float64[np.ndarray, "set row"] | None = None,
 ) -> list[FittedMembers]:
     """Trains the members of all data sets, each on all rows or on those that `resample` draws.
 
@@ -154,12 +155,14 @@ def fit_members(
         sample_weight: of the rows.
         progress: called with the number of member-epochs just finished.
         resample: draws the rows that each member sees.
+        held_out: what was predicted for rows left out, standardised, where that is known already.
 
     Returns:
         A fit for each data set.
     """
-    how: dict[str, Any] = {"sample_weight": sample_weight, "resample": resample}
-    sets = prepared(keys, X, targets, settings, learner, progress=progress, **how)
+    how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
+    how |= {"resample": resample, "held_out": held_out}
+    sets = prepared(keys, X, targets, settings, learner, **how)
     epochs = settings.max_epochs
     state = train_ensemble(sets.keys, learner, sets.data, sets.targets, epochs, progress=progress)
     of_sets = np.arange(len(sets.targets)).reshape(len(keys), -1)
@@ -169,7 +172,7 @@ def fit_members(
         if own is not None:
             means = Answers.of(fitted, X).means
             spread = optimisation_variance(means) if len(means) > 1 else np.zeros(len(X))
-            fitted = replace(fitted, noise=own.noise(None, spread, len(means)))
+            fitted = replace(fitted, noise=own.noise(None, spread))
         fits.append(fitted)
     return fits
 

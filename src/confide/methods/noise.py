@@ -1,7 +1,7 @@
 """Noise for learners that predict a mean alone: from residuals of rows that were left out.
 
-Residuals of rows that a learner was trained on are too small. So the ensemble is trained a few
-times without a part of the rows and predicts that part. A forest smooths the squared residuals into
+Residuals of rows that a learner was trained on are too small. So a member is trained a few times
+without a part of the rows and predicts that part. A forest smooths the squared residuals into
 a variance at every row.
 
 Such residuals hold the error of the fit beside the noise. The part of it that is due to finite data
@@ -11,27 +11,21 @@ would move them by s^2 c / v. Residuals have the variance s^2 + s^2 c / v + o, w
 of random training, which gives s^2 = (v - o) / (1 + c / v).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float32, Float64, Int
+from jaxtyping import Float32, Float64
 
-from confide.bootstrap import Keys, train_ensemble
-from confide.fingerprints import groups
+from confide.bootstrap import Keys
 from confide.learners import Learner, TrainingData
+from confide.methods.held_out import held_out_means
 from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
-from confide.randomness import further_keys, generator_from
+from confide.randomness import generator_from
 from confide.trees import Row, Trees, variance_of_residuals
 from confide.uncertainty import TPlusNormalLaw
 
-Fold: TypeAlias = tuple[Int[np.ndarray, " _"], Int[np.ndarray, " _"]]
-"""Rows kept and rows left out."""
-
-# Members a fold: two have half of what averaging more of them would gain, at a part of the time.
-N_FOLDS, N_MEMBERS = 5, 2
 # Degrees of freedom that are tried for the law of a new observation; the last is nearly normal.
 DEGREES = (3, 4, 5, 7, 10, 20, 50)
 # However large the error of the fit seems to be, some of the residuals is noise.
@@ -110,23 +104,18 @@ class Residuals:
     variance: Trees
     at_rows: Row
 
-    def noise(self, classical: Row | None, optimisation: Row, n_members: int) -> Noise:
-        """What they tell about the noise.
+    def noise(self, classical: Row | None, optimisation: Row) -> Noise:
+        """What they tell about the noise, net of the error of the fit.
 
         Args:
             classical: variance at the rows that the bootstrap found, if there was one.
             optimisation: variance of a member at the rows that is due to random training.
-            n_members: of the ensemble.
-
-        Returns:
-            The noise, net of the error of the fit.
         """
         found = 0.0 if classical is None else classical
-        of_folds = optimisation / min(n_members, N_MEMBERS)
         typical = float(self.at_rows.mean()) or 1.0
-        net = (1 - of_folds.mean() / typical) / (1 + np.mean(found) / typical)
+        net = (1 - optimisation.mean() / typical) / (1 + np.mean(found) / typical)
         net = float(np.clip(net, LEAST_NET, 1.0))
-        variance = net * (self.at_rows + found) + of_folds
+        variance = net * (self.at_rows + found) + optimisation
         # Rows that the forest takes for free of noise do not decide about tails.
         standardised = self.residuals / np.sqrt(np.maximum(variance, 1e-4 * net * typical))
         return Noise(self.variance.scaled(net), net, *_tails(standardised))
@@ -152,6 +141,7 @@ def out_of_fold_residuals(
     targets: Float32[np.ndarray, "set row"],
     epochs: int,
     *,
+    means: Float64[np.ndarray, "set row"] | None = None,
     progress: Progress | None = None,
 ) -> list[Residuals]:
     """For each data set, what is left of its targets at rows that were left out.
@@ -162,82 +152,21 @@ def out_of_fold_residuals(
         data: the rows, the same for all.
         targets: of each data set.
         epochs: of a training.
+        means: what was predicted for rows left out, if that is known already.
         progress: called with the number of member-epochs just finished.
     """
-    members = np.arange(len(keys.training)).reshape(len(targets), -1)[:, :N_MEMBERS]
-    first = Keys(*(of_purpose[members.ravel()] for of_purpose in keys))
-    folds = held_out_folds(data.inputs)
-    predicted = held_out_means(first, learner, data, targets, epochs, folds, progress=progress)
+    firsts = np.arange(len(keys.training)).reshape(len(targets), -1)[:, 0]
+    first = Keys(*(of_purpose[firsts] for of_purpose in keys))
+    if means is None:
+        means = held_out_means(first, learner, data, targets, epochs, progress=progress)
     # A fold that has never seen the far end of the targets may miss it by far.
     ends = targets.min(axis=1, keepdims=True), targets.max(axis=1, keepdims=True)
-    residuals = targets.astype(np.float64) - np.clip(predicted, *ends)
+    residuals = targets.astype(np.float64) - np.clip(means, *ends)
     inputs = data.inputs.astype(np.float64)
     return [
         Residuals(of_set, *variance_of_residuals(inputs, of_set, _seed(key)))
-        for of_set, key in zip(residuals, keys.simulation[members[:, 0]], strict=True)
+        for of_set, key in zip(residuals, first.simulation, strict=True)
     ]
-
-
-def held_out_means(
-    keys: Keys,
-    learner: Learner[Any],
-    data: TrainingData,
-    targets: Float32[np.ndarray, "set row"],
-    epochs: int,
-    folds: Sequence[Fold],
-    *,
-    progress: Progress | None = None,
-) -> Float64[np.ndarray, "set row"]:
-    """For each data set, what members predict for rows that they were trained without.
-
-    Args:
-        keys: of the members to train in each fold, as many for each data set.
-        learner: what is trained.
-        data: the rows, the same for all.
-        targets: of each data set.
-        epochs: of a training.
-        folds: rows kept and left out in turn.
-        progress: called with the number of member-epochs just finished.
-
-    Returns:
-        The means of the members; zero at rows that no fold leaves out.
-    """
-    n_sets, n_all = len(targets), len(keys.training)
-    predicted = np.zeros(targets.shape)
-    for k, (kept, left_out) in enumerate(folds):
-        rows = np.concatenate([kept, left_out])
-        # The rows left out come last, beyond those that are trained on: the fold has the shape of
-        # the whole table, so that no program is compiled for it.
-        fold = TrainingData.from_rows(data.inputs[rows], data.weight[rows])
-        state = train_ensemble(
-            Keys(*(further_keys(of_purpose, k) for of_purpose in keys)),
-            learner,
-            replace(fold, n_rows=len(kept)),
-            np.repeat(targets[:, kept], n_all // n_sets, axis=0),
-            epochs,
-            progress=progress,
-        )
-        outputs = learner.checked_outputs(state, data.inputs[left_out], n_all)
-        means = learner.likelihood.mean(outputs).reshape(n_sets, -1, len(left_out))
-        predicted[:, left_out] = means.mean(axis=1)
-    return predicted
-
-
-def noise_epochs(epochs: int, n_members: int) -> int:
-    """How many epochs of one member it takes to learn the noise."""
-    return N_FOLDS * min(n_members, N_MEMBERS) * epochs
-
-
-def held_out_folds(inputs: Float32[np.ndarray, "row feature"]) -> list[Fold]:
-    """Rows kept and left out in turn; rows of equal inputs are left out together.
-
-    They depend on the inputs alone: many data sets are fitted side by side.
-    """
-    of_rows = groups(inputs, np.zeros(len(inputs), np.float32))
-    n_groups = int(of_rows.max()) + 1
-    fold_of = np.random.default_rng(0).permutation(n_groups)[of_rows] % N_FOLDS
-    splits = [(np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)) for k in range(N_FOLDS)]
-    return [(kept, out) for kept, out in splits if len(kept) and len(out)]
 
 
 def _seed(key: Any) -> int:

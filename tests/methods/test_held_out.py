@@ -1,0 +1,128 @@
+"""Rows left out in turn: no row is predicted from itself, and one set of fits serves all."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
+from confide.bootstrap import Keys, train_ensemble
+from confide.learners import (
+    NetworkEnsemble,
+    SquaredError,
+    Strength,
+    TrainingData,
+    TrainingDivergedError,
+)
+from confide.learners.tabular import TabularNetwork
+from confide.methods.held_out import N_FOLDS, choice_epochs, choose_strength, folds, held_out_means
+from confide.randomness import further_keys, key_from
+
+X = np.random.default_rng(0).normal(size=(83, 2)).astype(np.float32)
+Y = (X[:, 0] ** 2)[None]
+KEYS = Keys.from_key(key_from(0), 1)
+DATA = TrainingData.from_rows(X)
+
+
+def network(dropout=0.0, **how):
+    own = TabularNetwork((4,), np.asarray(dropout, np.float32))
+    return NetworkEnsemble(own, SquaredError(), learning_rate=0.01, batch_size=16, **how)
+
+
+def test_every_row_is_left_out_once_and_equal_rows_together():
+    repeated = np.concatenate([X, X[:20], X[:1]])
+    fold_of = folds(repeated)
+    assert np.array_equal(fold_of[:20], fold_of[83:103])
+    assert fold_of[0] == fold_of[-1]
+    assert set(fold_of) == set(range(N_FOLDS))
+    assert np.bincount(folds(X)).tolist() == [17, 17, 17, 16, 16]
+
+
+@pytest.mark.parametrize("n", [2, 3, 40])
+def test_rows_that_are_all_the_same_are_left_out_in_turn(n):
+    assert len(set(folds(np.zeros((n, 2), np.float32)))) == min(n, N_FOLDS)
+
+
+def test_no_row_is_predicted_from_itself_or_its_fold():
+    together = folds(X) == folds(X)[5]
+    moved = np.where(together, Y + 100, Y)
+    before, after = (held_out_means(KEYS, network(), DATA, y, 3) for y in (Y, moved))
+    assert np.array_equal(before[:, together], after[:, together])
+    assert not np.any(before[:, ~together] == after[:, ~together])
+
+
+def test_folds_side_by_side_are_the_folds_one_by_one():
+    learner = network()
+    means = held_out_means(KEYS, learner, DATA, Y, 3)
+    fold_of = folds(X)
+    for k in range(N_FOLDS):
+        kept = np.resize(np.flatnonzero(fold_of != k), 67)
+        keys = Keys(*(further_keys(of_purpose, k) for of_purpose in KEYS))
+        alone = train_ensemble(keys, learner, DATA.seen_in_part(kept[None]), Y, 3)
+        expected = learner.predict(alone, X)[0, fold_of == k, 0]
+        assert np.array_equal(means[0, fold_of == k], expected)
+
+
+def test_data_sets_side_by_side_are_the_data_sets_one_by_one():
+    keys, targets = Keys.from_keys([key_from(0), key_from(1)], 1), np.concatenate([Y, -Y])
+    both = held_out_means(keys, network(), DATA, targets, 3)
+    for i in range(2):
+        own = Keys(*(of_purpose[i : i + 1] for of_purpose in keys))
+        alone = held_out_means(own, network(), DATA, targets[i : i + 1], 3)
+        assert np.array_equal(both[i], alone[0])
+
+
+@dataclass(frozen=True)
+class Chooser(NetworkEnsemble):
+    """Strengths by their shares of the epochs; the first diverges."""
+
+    @property
+    def strengths(self):
+        return [Strength(Diverging(**vars(self)), 1.0), Strength(self, 0.5), Strength(self, 0.1)]
+
+
+class Diverging(NetworkEnsemble):
+    def train(self, *arguments, **how):
+        raise TrainingDivergedError(0, 1, 7)
+
+
+@pytest.fixture
+def chooser():
+    return Chooser(**vars(network()))
+
+
+def test_the_best_that_does_not_diverge_is_chosen(chooser):
+    choice = choose_strength(key_from(0), X.astype(float), Y[0].astype(float), chooser, 200)
+    assert choice.epochs == 100
+    assert choice.means is not None
+
+
+def test_where_all_diverge_the_fit_will_say_so(chooser):
+    choice = choose_strength(
+        key_from(0), X.astype(float), Y[0].astype(float), chooser, 200, may_shorten=False
+    )
+    assert (choice.epochs, choice.means) == (200, None)
+
+
+def test_epochs_of_the_choice(chooser):
+    assert choice_epochs(chooser, 200) == N_FOLDS * (200 + 100 + 20)
+    assert choice_epochs(chooser, 200, may_shorten=False) == 0
+
+
+@pytest.mark.parametrize("estimator", [BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor])
+def test_residuals_of_the_choice_are_those_of_the_strength_chosen(estimator):
+    """What the choice has computed for the noise is what the fit would compute."""
+    how = {"recipe": "tabular", "n_members": 2, "max_epochs": 3, "random_state": 0}
+    chosen = estimator(**how).fit(X, Y[0])
+    given = estimator(**how, dropout=chosen.parameters_["dropout"]).fit(X, Y[0])
+    assert chosen.fitted_.noise.net == given.fitted_.noise.net
+    assert np.array_equal(*(m.predict_interval(X)[1] for m in (chosen, given)))
+
+
+def test_the_table_keeps_its_shape_where_members_see_a_part():
+    part = DATA.seen_in_part(np.array([[3, 1], [2, 2]]))
+    assert part.X is DATA.X
+    assert part.n_rows == 2
+    assert part.member_rows.shape == (2, len(DATA.X))
+    assert part.rows_of(0).tolist() == [3, 1]
+    assert replace(part, n_rows=83, member_rows=None).inputs.shape == X.shape
