@@ -59,11 +59,18 @@ def test_an_unknown_recipe_is_refused_with_the_nearest():
         DeepEnsembleRegressor(recipe="tabula").fit(*data())
 
 
-def test_naming_the_recipe_s_values_changes_nothing():
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_naming_the_recipe_s_values_changes_nothing(recipe):
     X, y = data()
-    left = DeepEnsembleRegressor(**SMALL, recipe="paper").fit(X, y)
-    named = DeepEnsembleRegressor(**SMALL, batch_size=32, learning_rate=1e-3).fit(X, y)
+    left = DeepEnsembleRegressor(**SMALL, recipe=recipe).fit(X, y)
+    values = {name: RECIPES[recipe][name] for name in ("batch_size", "learning_rate")}
+    named = DeepEnsembleRegressor(**SMALL, **values, recipe=recipe).fit(X, y)
     assert np.array_equal(left.predict(X), named.predict(X))
+
+
+def test_the_recipe_for_tables_is_the_default():
+    for estimator in ESTIMATORS:
+        assert estimator().recipe == "tabular"
 
 
 def test_a_long_table_takes_fewer_passes():
@@ -73,7 +80,7 @@ def test_a_long_table_takes_fewer_passes():
         model, model.settings(), model.make_learner(3), None, X, np.zeros(1200), None
     )
     assert settings.max_epochs == MOST_STEPS // 1200
-    assert model.fit(X, y).max_epochs_ == 128
+    assert model.fit(X, y).max_epochs_ in (32, 128)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -185,17 +192,18 @@ def noisy(n=100):
     return X, np.random.default_rng(1).normal(size=n)
 
 
-@pytest.mark.parametrize(("table", "expected"), [(rough, 0.0), (noisy, 0.3)])
-def test_the_strength_is_chosen_from_the_data_and_kept(table, expected, tmp_path):
+@pytest.mark.parametrize(("table", "dropout", "epochs"), [(rough, 0.0, 128), (noisy, 0.3, 32)])
+@pytest.mark.parametrize("asked", [None, "auto"])
+def test_the_strength_is_chosen_from_the_data_and_kept(table, dropout, epochs, asked, tmp_path):
     X, y = table()
-    model = DeepEnsembleRegressor(n_members=2, max_epochs=60, recipe="tabular", random_state=0)
+    model = DeepEnsembleRegressor(n_members=2, max_epochs=asked, recipe="tabular", random_state=0)
     model.fit(X, y)
-    assert model.parameters_["dropout"] == expected
-    assert model.dropout is None
     model.save(tmp_path / "model")
     again = confide.load(tmp_path / "model")
-    assert again.parameters_["dropout"] == expected
-    assert again.dropout is None
+    for one in (model, again):
+        assert (one.parameters_["dropout"], one.max_epochs_) == (dropout, epochs)
+        assert one.dropout is None
+    assert again.max_epochs is None
     assert again.fitted_.learner.chosen == model.fitted_.learner.chosen
 
 

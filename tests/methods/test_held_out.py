@@ -15,7 +15,15 @@ from confide.learners import (
     TrainingDivergedError,
 )
 from confide.learners.tabular import TabularNetwork
-from confide.methods.held_out import N_FOLDS, choice_epochs, choose_strength, folds, held_out_means
+from confide.methods.held_out import (
+    N_FOLDS,
+    N_MEMBERS,
+    _ensemble_squares,
+    choice_epochs,
+    choose_strength,
+    folds,
+    held_out_means,
+)
 from confide.randomness import further_keys, key_from
 
 X = np.random.default_rng(0).normal(size=(83, 2)).astype(np.float32)
@@ -47,8 +55,8 @@ def test_no_row_is_predicted_from_itself_or_its_fold():
     together = folds(X) == folds(X)[5]
     moved = np.where(together, Y + 100, Y)
     before, after = (held_out_means(KEYS, network(), DATA, y, 3) for y in (Y, moved))
-    assert np.array_equal(before[:, together], after[:, together])
-    assert not np.any(before[:, ~together] == after[:, ~together])
+    assert np.array_equal(before[..., together], after[..., together])
+    assert not np.any(before[..., ~together] == after[..., ~together])
 
 
 def test_folds_side_by_side_are_the_folds_one_by_one():
@@ -60,14 +68,15 @@ def test_folds_side_by_side_are_the_folds_one_by_one():
         keys = Keys(*(further_keys(of_purpose, k) for of_purpose in KEYS))
         alone = train_ensemble(keys, learner, DATA.seen_in_part(kept[None]), Y, 3)
         expected = learner.predict(alone, X)[0, fold_of == k, 0]
-        assert np.array_equal(means[0, fold_of == k], expected)
+        assert np.array_equal(means[0, 0, fold_of == k], expected)
 
 
 def test_data_sets_side_by_side_are_the_data_sets_one_by_one():
-    keys, targets = Keys.from_keys([key_from(0), key_from(1)], 1), np.concatenate([Y, -Y])
+    keys, targets = Keys.from_keys([key_from(0), key_from(1)], 3), np.concatenate([Y, -Y])
     both = held_out_means(keys, network(), DATA, targets, 3)
+    assert both.shape == (2, 3, len(X))
     for i in range(2):
-        own = Keys(*(of_purpose[i : i + 1] for of_purpose in keys))
+        own = Keys(*(of_purpose[3 * i : 3 * i + 3] for of_purpose in keys))
         alone = held_out_means(own, network(), DATA, targets[i : i + 1], 3)
         assert np.array_equal(both[i], alone[0])
 
@@ -82,6 +91,8 @@ class Chooser(NetworkEnsemble):
 
 
 class Diverging(NetworkEnsemble):
+    chosen = {"diverges": True}  # noqa: RUF012
+
     def train(self, *arguments, **how):
         raise TrainingDivergedError(0, 1, 7)
 
@@ -92,21 +103,29 @@ def chooser():
 
 
 def test_the_best_that_does_not_diverge_is_chosen(chooser):
-    choice = choose_strength(key_from(0), X.astype(float), Y[0].astype(float), chooser, 200)
+    choice = choose_strength(key_from(0), X.astype(float), Y[0].astype(float), chooser, 200, 2)
     assert choice.epochs == 100
     assert choice.means is not None
 
 
-def test_where_all_diverge_the_fit_will_say_so(chooser):
-    choice = choose_strength(
-        key_from(0), X.astype(float), Y[0].astype(float), chooser, 200, may_shorten=False
-    )
+def test_where_all_diverge_the_fit_will_say_so(monkeypatch, chooser):
+    monkeypatch.setattr(Chooser, "train", Diverging.train)
+    choice = choose_strength(key_from(0), X.astype(float), Y[0].astype(float), chooser, 200, 2)
     assert (choice.epochs, choice.means) == (200, None)
 
 
+def test_epochs_that_were_asked_for_are_not_shortened(chooser):
+    choice = choose_strength(
+        key_from(0), X.astype(float), Y[0].astype(float), chooser, 3, 2, may_shorten=False
+    )
+    assert choice.epochs == 3
+    assert choice.means is not None
+
+
 def test_epochs_of_the_choice(chooser):
-    assert choice_epochs(chooser, 200) == N_FOLDS * (200 + 100 + 20)
-    assert choice_epochs(chooser, 200, may_shorten=False) == 0
+    assert choice_epochs(chooser, 200) == N_FOLDS * N_MEMBERS * (200 + 100 + 20)
+    assert choice_epochs(chooser, 200, may_shorten=False) == N_FOLDS * N_MEMBERS * (200 + 200)
+    assert choice_epochs(network(), 200) == 0
 
 
 @pytest.mark.parametrize("estimator", [BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor])
@@ -126,3 +145,16 @@ def test_the_table_keeps_its_shape_where_members_see_a_part():
     assert part.member_rows.shape == (2, len(DATA.X))
     assert part.rows_of(0).tolist() == [3, 1]
     assert replace(part, n_rows=83, member_rows=None).inputs.shape == X.shape
+
+
+def test_the_error_of_an_ensemble_is_read_off_two_members():
+    """Exact for means of members: their disagreement is all that averaging takes away."""
+    generator = np.random.default_rng(0)
+    target, n = np.zeros(20_000, np.float32), 5
+    bias = generator.normal(size=20_000)
+    members = bias + generator.normal(size=(n, 20_000))
+    whole = np.mean((members.mean(axis=0) - target) ** 2)
+    read_off = _ensemble_squares(target, members[:2], n)
+    # Squares of normal numbers: the standard error of the difference is below 0.025.
+    assert read_off.mean() == pytest.approx(whole, abs=0.1)
+    assert np.array_equal(_ensemble_squares(target, members[:1], n), members[0] ** 2)

@@ -23,10 +23,10 @@ def at(value):
 
 
 def test_noise_is_net_of_finite_data_and_random_training():
-    # Noise 1, moved by 0.5 of it by finite data, and 0.25 of random training.
-    left_out = residuals(1 + 0.5 + 0.25, GENERATOR.normal(size=N_ROWS))
-    simulated = 1 + 0.5 + 0.25  # the bootstrap's targets had all of the residuals' variance
-    noise = left_out.noise(at(0.5 * simulated), at(0.25))
+    # Noise 1, moved by 0.5 of it by finite data, and 0.25 of random training over two members.
+    left_out = residuals(1 + 0.5 + 0.25 / 2, GENERATOR.normal(size=N_ROWS))
+    simulated = 1 + 0.5 + 0.25 / 2  # the bootstrap's targets had all of the residuals' variance
+    noise = left_out.noise(at(0.5 * simulated), at(0.25), n_members=5)
     assert noise.net * simulated == pytest.approx(1.0)
     assert noise.net * 0.5 * simulated == pytest.approx(0.5)
     row = np.zeros((1, 1))
@@ -34,12 +34,12 @@ def test_noise_is_net_of_finite_data_and_random_training():
 
 
 def test_without_a_bootstrap_only_random_training_is_taken_off():
-    noise = residuals(1.0, GENERATOR.normal(size=N_ROWS)).noise(None, at(0.2))
-    assert noise.net == pytest.approx(0.8)
+    noise = residuals(1.0, GENERATOR.normal(size=N_ROWS)).noise(None, at(0.2), n_members=5)
+    assert noise.net == pytest.approx(0.9)
 
 
 def test_some_of_the_residuals_is_always_noise():
-    noise = residuals(1.0, GENERATOR.normal(size=N_ROWS)).noise(at(1e9), at(1e9))
+    noise = residuals(1.0, GENERATOR.normal(size=N_ROWS)).noise(at(1e9), at(1e9), n_members=5)
     assert noise.net == 0.1
 
 
@@ -51,7 +51,7 @@ def test_some_of_the_residuals_is_always_noise():
     ],
 )
 def test_tails_are_those_of_the_residuals(law, few, many):
-    noise = residuals(1.0, law).noise(None, at(0.0))
+    noise = residuals(1.0, law).noise(None, at(0.0), n_members=5)
     assert few <= noise.degrees_of_freedom <= many
     zeros = np.zeros(N_ROWS)
     observed = noise.prediction_law(zeros, zeros, at(1.0), n_members=5)
@@ -75,7 +75,7 @@ def test_the_prediction_interval_contains_the_confidence_interval(degrees, level
 
 
 def test_there_and_back():
-    noise = residuals(1.0, GENERATOR.normal(size=N_ROWS)).noise(at(0.3), at(0.2))
+    noise = residuals(1.0, GENERATOR.normal(size=N_ROWS)).noise(at(0.3), at(0.2), n_members=5)
     again = Noise.from_arrays(noise.to_arrays(), 1)
     rows = np.linspace(-1, 1, 5)[:, None]
     assert np.array_equal(again.variance(rows), noise.variance(rows))
@@ -88,7 +88,7 @@ def test_there_and_back():
 
 @pytest.mark.parametrize("law", [(0.0, 1, 3), (2.0, 1, 3), (1, 0, 3), (1, 1, 2)])
 def test_a_law_that_is_none_is_refused(law):
-    noise = residuals(1.0, GENERATOR.normal(size=N_ROWS)).noise(None, at(0.0))
+    noise = residuals(1.0, GENERATOR.normal(size=N_ROWS)).noise(None, at(0.0), n_members=5)
     arrays = noise.to_arrays() | {"law": np.array(law, np.float64)}
     with pytest.raises(ValueError, match="the law of the noise"):
         Noise.from_arrays(arrays, 1)

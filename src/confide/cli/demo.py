@@ -51,9 +51,8 @@ def demo(output: Path, members: int, seed: int) -> None:
         X_train, X_test, y_train, y_test = train_test_split(
             data.data, data.target.to_numpy(), test_size=0.2, random_state=1
         )
-        # A quarter of the default epochs: with so few and so noisy rows, more of them overfit.
         model = BootstrappedDeepEnsembleRegressor(
-            n_members=members, max_epochs=20, random_state=seed, verbose=True
+            n_members=members, random_state=seed, verbose=True
         )
         with atomic_file(output) as file:
             prediction = model.fit(X_train, y_train).get_prediction(X_test)

@@ -21,7 +21,7 @@ from confide.diagnostics import Novelty
 from confide.encoding import Encoder
 from confide.errors import CalibrationWarning, SlowerTrainingWarning
 from confide.estimators.own_parts import is_own
-from confide.estimators.recipes import MOST_RESTARTS, MOST_STEPS, with_recipe
+from confide.estimators.recipes import MOST_RESTARTS, MOST_STEPS, left_to_recipe, with_recipe
 from confide.estimators.training_rows import TrainingRows
 from confide.estimators.validation import (
     check_targets,
@@ -489,7 +489,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     ) -> Any:
         """The settings, with a number of epochs chosen if it is "auto"; `checked` keeps why."""
         checked.epochs_ = None  # that of an earlier fit
-        if self.max_epochs is None:  # left to the recipe
+        if "max_epochs" in left_to_recipe(self.get_params(deep=False)):
             most = max(1, MOST_STEPS // learner.steps_per_epoch(len(y)))
             return replace(settings, max_epochs=min(settings.max_epochs, most))
         if str(self.max_epochs) != AUTO:
@@ -511,12 +511,14 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         sample_weight: Float64[np.ndarray, " row"] | None,
     ) -> Choice:
         """As much regularised as is best for held-out rows, where there is a choice."""
-        epochs, may_shorten = settings.max_epochs, self.max_epochs is None
+        epochs = settings.max_epochs
+        may_shorten = "max_epochs" in left_to_recipe(self.get_params(deep=False))
         total = choice_epochs(learner, epochs, may_shorten=may_shorten)
         title = f"Choosing the strength of {type(self).__name__}"
         with progress_bar(title, total, shown=self.verbose and total > 0) as progress:
             how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
-            return choose_strength(key, X, y, learner, epochs, may_shorten=may_shorten, **how)
+            how |= {"may_shorten": may_shorten}
+            return choose_strength(key, X, y, learner, epochs, settings.n_members, **how)
 
     def settings(self) -> Any:
         """The method's settings from the constructor's arguments, checked.

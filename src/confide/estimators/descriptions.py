@@ -9,23 +9,23 @@ Class = TypeVar("Class", bound=type)
 
 ARGUMENTS = {
     "n_members": "number of networks, at least 2.",
-    "retrain_fraction": """share of the epochs that is repeated; the paper finds 0.2 to 0.4
-        good.""",
+    "retrain_fraction": """share of the epochs that is repeated; the paper finds 0.2 to 0.4 good
+        for its networks.""",
     "n_retrains": "retrainings of each member. More make the classical variance steadier.",
     "recipe": """which network, and how it is trained: "tabular" for tables of all kinds, or
         "paper" for the paper's settings. Arguments that are left at None are the recipe's; see
         `confide.estimators.RECIPES`.""",
     "dropout": """share of hidden units that are left out in a step of training; "auto" chooses
-        none, 0.15 or 0.3 on rows that are held out. Of the recipe "tabular" alone.""",
+        none or 0.3 on rows that are held out. Of the recipe "tabular" alone.""",
     "network": """None for the recipe's network, or a function that makes one of your own:
         make(key, n_features) returns an Equinox or Flax NNX module that maps one row to a mean, or
         to a mean and a log standard deviation; make(n_features) returns a PyTorch module that does
         so for a batch of rows.""",
     "hidden_layer_sizes": "units of each hidden layer of the recipe's network.",
-    "max_epochs": """passes over the data, or "auto" to choose their number by the likelihood of
-        held-out rows and then train on all rows. That makes better predictions, but confidence
-        intervals covered less often than with 80 epochs (`results/epochs.md`). The search takes as
-        long as the fit, and a few times as long for tables of a few thousand rows or less.""",
+    "max_epochs": """passes over the data. Left out or "auto", the recipe "tabular" chooses 128 or
+        32 of them on rows that are held out, and fewer for long tables. For "paper" they are 80;
+        "auto" then chooses their number by the likelihood of held-out rows, which makes better
+        predictions, but confidence intervals that cover less often (`results/epochs.md`).""",
     "batch_size": "rows in a step.",
     "learning_rate": """step size of Adam, or a schedule: for JAX an optax schedule, for PyTorch a
         function from the optimiser and the number of steps to a scheduler.""",

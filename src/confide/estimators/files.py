@@ -16,6 +16,7 @@ from confide.errors import ModelFileError
 from confide.estimators.attachment import Attachment
 from confide.estimators.base import IntervalRegressor
 from confide.estimators.own_parts import OwnParts, is_own, plain, probe
+from confide.estimators.recipes import left_to_recipe
 from confide.estimators.regressors import ESTIMATORS
 from confide.estimators.training_rows import TrainingRows
 from confide.learners import Learner
@@ -54,11 +55,7 @@ def save_estimator(estimator: IntervalRegressor, target: str | os.PathLike[str] 
         "confide_version": version("confide"),
         "estimator": type(estimator).__name__,
         "parameters": {name: plain(value) for name, value in estimator.parameters_.items()},
-        "left_to_recipe": [
-            name
-            for name, value in estimator.get_params(deep=False).items()
-            if value is None and estimator.parameters_[name] is not None
-        ],
+        "left_to_recipe": sorted(left_to_recipe(estimator.get_params(deep=False))),
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
     }
@@ -145,6 +142,8 @@ def _restored(
             "`estimators=[...]` to `load`, or register it with `confide.estimators.register`"
         )
     saved = _parameters(header, arrays)
+    if hasattr(known[name], "recipe"):
+        saved = {"recipe": "paper", **saved}  # older files have none: there was but one
     estimator = known[name](**own.replaced(saved, known[name]))
     # What was not passed stays a name, so that no one takes the default for what the fit had.
     missing = {key: v for key, v in saved.items() if is_own(v) and key not in own.passed}

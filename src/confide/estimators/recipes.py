@@ -24,18 +24,31 @@ RECIPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 
 def with_recipe(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of an estimator, with its recipe's values in place of None.
+    """The arguments of an estimator, with its recipe's values for what is left to it."""
+    left = left_to_recipe(arguments)
+    return {**arguments, **{name: RECIPES[_recipe(arguments)][name] for name in left}}
 
-    A network of the user's own is trained as the paper's, unless arguments say otherwise.
+
+def left_to_recipe(arguments: Mapping[str, Any]) -> list[str]:
+    """Names of arguments that are the recipe's: those at None.
+
+    The recipe "tabular" chooses epochs by itself: "auto" means the same there.
     """
     if "recipe" not in arguments:
-        return dict(arguments)
-    require_choice("recipe", arguments["recipe"], tuple(RECIPES))
+        return []
+    recipe = _recipe(arguments)
+    means_none = (None, "auto") if recipe == "tabular" else (None,)
+    return [
+        name
+        for name in RECIPES[recipe].keys() & arguments.keys()
+        if arguments[name] is None or (name == "max_epochs" and arguments[name] in means_none)
+    ]
+
+
+def _recipe(arguments: Mapping[str, Any]) -> str:
+    """A network of the user's own is trained as the paper's, unless arguments say otherwise."""
     recipe, network = arguments["recipe"], arguments["network"]
-    if isinstance(network, str) and network in RECIPES:  # a recipe's network, by name
-        recipe = network
-    elif network is not None:
-        recipe = "paper"
-    given = {name: value for name, value in arguments.items() if value is not None}
-    of_recipe = {name: value for name, value in RECIPES[recipe].items() if name in arguments}
-    return {**arguments, **of_recipe, **given}
+    require_choice("recipe", recipe, tuple(RECIPES))
+    if network is None:
+        return str(recipe)
+    return network if isinstance(network, str) and network in RECIPES else "paper"

@@ -49,7 +49,7 @@ class BootstrappedDeepEnsembleRegressor(IntervalRegressor):
     n_members: int = 5
     retrain_fraction: float | None = None
     n_retrains: int = 1
-    recipe: Literal["paper", "tabular"] = "paper"
+    recipe: Literal["tabular", "paper"] = "tabular"
     network: str | Callable[..., Any] | None = None
     hidden_layer_sizes: Sequence[int] | None = None
     max_epochs: int | Literal["auto"] | None = None
@@ -79,7 +79,7 @@ class DeepEnsembleRegressor(IntervalRegressor):
     method: ClassVar[ModuleType] = deep_ensemble
 
     n_members: int = 5
-    recipe: Literal["paper", "tabular"] = "paper"
+    recipe: Literal["tabular", "paper"] = "tabular"
     network: str | Callable[..., Any] | None = None
     hidden_layer_sizes: Sequence[int] | None = None
     max_epochs: int | Literal["auto"] | None = None
@@ -105,7 +105,7 @@ class NaiveBootstrapRegressor(IntervalRegressor):
     method: ClassVar[ModuleType] = naive_bootstrap
 
     n_members: int = 5
-    recipe: Literal["paper", "tabular"] = "paper"
+    recipe: Literal["tabular", "paper"] = "tabular"
     network: str | Callable[..., Any] | None = None
     hidden_layer_sizes: Sequence[int] | None = None
     max_epochs: int | Literal["auto"] | None = None

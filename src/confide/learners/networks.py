@@ -51,7 +51,7 @@ TABULAR: Mapping[str, Any] = MappingProxyType(
 """Networks for tables and their training."""
 NETWORKS = ("tabular", "paper")
 # What dropout="auto" chooses from: shares of units dropped, and of the epochs.
-STRENGTHS = ((0.0, 1.0), (0.15, 1.0), (0.3, 1.0), (0.3, 0.25))
+STRENGTHS = ((0.0, 1.0), (0.0, 0.25), (0.3, 0.25))
 # Each layer is compiled, which takes minutes for thousands of them: a small file could ask for it.
 MOST_LAYERS = 100
 

@@ -21,7 +21,7 @@ from confide.learners.network import Dense, Network
 # Inputs are standardised by quantiles: most lie within 3, and none gets beyond it.
 CLIP = 3.0
 # Waves of the periodic features for a step of one in an input.
-FREQUENCIES = (0.15, 0.3)
+FREQUENCIES = (0.15, 0.3, 0.6, 1.2)
 # How much faster than a weight a scale is trained, and how much slower a bias. Adam's steps do not
 # depend on a parameter's unit, so the unit decides how fast it moves.
 SCALE_UNIT, BIAS_UNIT = 6.0, 0.1

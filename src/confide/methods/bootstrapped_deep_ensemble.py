@@ -114,7 +114,7 @@ def fit(
     *,
     sample_weight: Row | None = None,
     progress: Progress | None = None,
-    held_out: Float64[np.ndarray, "set row"] | None = None,
+    held_out: Float64[np.ndarray, "set _ row"] | None = None,
 ) -> list[Fitted]:
     """Trains the members, and retrains them on targets simulated from themselves.
 
@@ -146,7 +146,7 @@ def fit(
         if left_out is not None:
             means = Answers.of(fitted, X).means
             classical = classical_variance(means, _retrained_means(fitted, X))
-            noise = left_out.noise(classical, optimisation_variance(means))
+            noise = left_out.noise(classical, optimisation_variance(means), n_members)
             fitted = replace(fitted, noise=noise)
         fits.append(fitted)
     return fits

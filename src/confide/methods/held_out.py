@@ -13,7 +13,8 @@ from confide.randomness import further_keys
 from confide.standardise import Standardiser
 from confide.trees import Row
 
-N_FOLDS = 5
+# Members a fold: two tell what averaging more of them would gain.
+N_FOLDS, N_MEMBERS = 5, 2
 
 
 class Choice(NamedTuple):
@@ -22,19 +23,19 @@ class Choice(NamedTuple):
     Attributes:
         learner: with the strength chosen.
         epochs: how long to train it.
-        means: what it predicts for rows that were left out, standardised; None if there was no
-            choice.
+        means: what its members predict for rows that were left out, standardised; None if there
+            was no choice.
     """
 
     learner: Learner[Any]
     epochs: int
-    means: Float64[np.ndarray, "1 row"] | None
+    means: Float64[np.ndarray, "1 member row"] | None
 
 
 def choice_epochs(learner: Learner[Any], epochs: int, *, may_shorten: bool = True) -> int:
     """How many epochs of one member the choice takes at most."""
     lengths = [length for _, length in _strengths(learner, epochs, may_shorten)]
-    return N_FOLDS * sum(lengths) if len(lengths) > 1 else 0
+    return N_FOLDS * N_MEMBERS * sum(lengths) if len(lengths) > 1 else 0
 
 
 def choose_strength(
@@ -43,6 +44,7 @@ def choose_strength(
     y: Row,
     learner: Learner[Any],
     epochs: int,
+    n_members: int,
     *,
     may_shorten: bool = True,
     sample_weight: Row | None = None,
@@ -50,12 +52,16 @@ def choose_strength(
 ) -> Choice:
     """Of a learner's strengths, the one with the smallest squared error on rows left out.
 
+    It is the error of the whole ensemble, read off a few members: averaging takes away their
+    disagreement, and no more.
+
     Args:
         key: of the fit.
         X: the inputs.
         y: the targets.
         learner: with its `strengths`.
         epochs: of a training.
+        n_members: of the ensemble that will be trained.
         may_shorten: whether a strength may be trained for a share of the epochs.
         sample_weight: of the rows.
         progress: called with the number of member-epochs just finished.
@@ -69,29 +75,39 @@ def choose_strength(
         return best
     (standardiser,) = Standardiser.for_each(X, y[None], sample_weight, robust=learner.is_robust)
     data = TrainingData.from_blocks(standardiser.input_blocks(X), X.shape, sample_weight)
-    targets, keys = standardiser.targets(y)[None], Keys.from_key(key, 1)
+    targets, keys = standardiser.targets(y)[None], Keys.from_key(key, min(n_members, N_MEMBERS))
     weight = data.weight[: data.n_rows]
     for strength, length in strengths:
         try:
             means = held_out_means(keys, strength, data, targets, length, progress=progress)
         except TrainingDivergedError:
             continue  # what diverges is no choice; if all do, the fit will say so
-        squares = (targets - standardiser.within_reach(means))[0] ** 2
+        squares = _ensemble_squares(targets[0], standardiser.within_reach(means[0]), n_members)
         error = np.average(squares, weights=weight)
         if error < least:
             best, least = Choice(strength, length, means), error
     return best
 
 
+def _ensemble_squares(
+    targets: Float32[np.ndarray, " row"], means: Float64[np.ndarray, "member row"], n_members: int
+) -> Row:
+    """Squared errors of an ensemble, without bias, from those of a few of its members."""
+    squares = np.mean((targets - means) ** 2, axis=0)
+    if len(means) == 1:
+        return squares
+    return np.asarray(squares - (1 - 1 / n_members) * means.var(axis=0, ddof=1))
+
+
 def _strengths(
     learner: Learner[Any], epochs: int, may_shorten: bool
 ) -> list[tuple[Learner[Any], int]]:
     """Those to choose from, each with its epochs."""
-    return [
-        (strength, max(1, round(share * epochs)))
-        for strength, share in learner.strengths
-        if may_shorten or share == 1
-    ]
+    if may_shorten:
+        return [(one, max(1, round(share * epochs))) for one, share in learner.strengths]
+    # Without their shares of the epochs, some are the same.
+    different = {str(one.chosen): one for one, _ in learner.strengths}
+    return [(one, epochs) for one in different.values()]
 
 
 def held_out_means(
@@ -102,13 +118,13 @@ def held_out_means(
     epochs: int,
     *,
     progress: Progress | None = None,
-) -> Float64[np.ndarray, "set row"]:
+) -> Float64[np.ndarray, "set member row"]:
     """For each data set, what members predict for rows that they were trained without.
 
     All folds of all data sets are trained side by side, as members that see a part of the rows.
 
     Args:
-        keys: of one member of each data set.
+        keys: of the members to train in each fold, as many for each data set.
         learner: what is trained.
         data: the rows, the same for all.
         targets: of each data set.
@@ -119,7 +135,7 @@ def held_out_means(
         The means, standardised as the targets are.
     """
     fold_of = folds(data.inputs)
-    n_sets, n_folds = len(targets), int(fold_of.max()) + 1
+    n_all, n_folds = len(keys.training), int(fold_of.max()) + 1
     kept = [np.flatnonzero(fold_of != k) for k in range(n_folds)]
     # All folds have the length of the longest: a few rows of the others are seen twice.
     n_kept = max(map(len, kept))
@@ -127,18 +143,19 @@ def held_out_means(
     state = train_ensemble(
         _of_folds(keys, n_folds),
         learner,
-        data.seen_in_part(np.tile(seen, (n_sets, 1))),
-        np.repeat(targets, n_folds, axis=0),
+        data.seen_in_part(np.tile(seen, (n_all, 1))),
+        np.repeat(targets, n_folds * n_all // len(targets), axis=0),
         epochs,
         progress=progress,
     )
-    outputs = learner.checked_outputs(state, data.inputs, n_sets * n_folds)
-    means = learner.likelihood.mean(outputs).reshape(n_sets, n_folds, -1)
-    return means[:, fold_of, np.arange(len(fold_of))].astype(np.float64)
+    outputs = learner.checked_outputs(state, data.inputs, n_all * n_folds)
+    means = learner.likelihood.mean(outputs).reshape(n_all, n_folds, -1)
+    left_out = means[:, fold_of, np.arange(len(fold_of))].astype(np.float64)
+    return left_out.reshape(len(targets), -1, len(fold_of))
 
 
 def _of_folds(keys: Keys, n_folds: int) -> Keys:
-    """Keys for each fold of each data set, one data set after the other."""
+    """Keys for each fold of each member, one member after the other."""
 
     def of_purpose(keys: Any) -> Any:
         further = np.stack([further_keys(keys, k) for k in range(n_folds)], axis=1)

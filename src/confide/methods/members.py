@@ -13,7 +13,7 @@ from jaxtyping import Float32, Float64, Int, PRNGKeyArray
 from confide.bootstrap import Keys, train_ensemble
 from confide.checks import checked_field, require_whole
 from confide.learners import Learner, TrainingData, networks
-from confide.methods.held_out import N_FOLDS
+from confide.methods.held_out import N_FOLDS, N_MEMBERS
 from confide.methods.noise import Noise, Residuals, out_of_fold_residuals
 from confide.methods.predictor import Answers, FittedMembers, Row, Table
 from confide.persistence import Arrays, part
@@ -97,7 +97,8 @@ def learner(settings: EnsembleSettings, n_features: int, **arguments: Any) -> Le
 
 def member_epochs(settings: Any, learner: Learner[Any]) -> int:
     """How many epochs of one member a fit takes: the scale of its progress."""
-    n_trained = settings.n_members + (0 if learner.likelihood.has_variance else N_FOLDS)
+    n_held_out = N_FOLDS * min(settings.n_members, N_MEMBERS)
+    n_trained = settings.n_members + (0 if learner.likelihood.has_variance else n_held_out)
     return int(n_trained * settings.max_epochs)
 
 
@@ -111,7 +112,7 @@ def prepared(
     sample_weight: Row | None = None,
     progress: Progress | None = None,
     resample: Resample | None = None,
-    held_out: Float64[np.ndarray, "set row"] | None = None,
+    held_out: Float64[np.ndarray, "set _ row"] | None = None,
 ) -> Prepared:
     """Each data set standardised by itself; see `fit_members` for the arguments."""
     n_members, n_sets = settings.n_members, len(targets)
@@ -142,7 +143,7 @@ def fit_members(
     sample_weight: Row | None = None,
     progress: Progress | None = None,
     resample: Resample | None = None,
-    held_out: Float64[np.ndarray, "set row"] | None = None,
+    held_out: Float64[np.ndarray, "set _ row"] | None = None,
 ) -> list[FittedMembers]:
     """Trains the members of all data sets, each on all rows or on those that `resample` draws.
 
@@ -155,7 +156,7 @@ def fit_members(
         sample_weight: of the rows.
         progress: called with the number of member-epochs just finished.
         resample: draws the rows that each member sees.
-        held_out: what was predicted for rows left out, standardised, where that is known already.
+        held_out: what members predicted for rows left out, standardised, if that is known already.
 
     Returns:
         A fit for each data set.
@@ -172,7 +173,7 @@ def fit_members(
         if own is not None:
             means = Answers.of(fitted, X).means
             spread = optimisation_variance(means) if len(means) > 1 else np.zeros(len(X))
-            fitted = replace(fitted, noise=own.noise(None, spread))
+            fitted = replace(fitted, noise=own.noise(None, spread, len(means)))
         fits.append(fitted)
     return fits
 

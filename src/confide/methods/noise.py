@@ -1,7 +1,7 @@
 """Noise for learners that predict a mean alone: from residuals of rows that were left out.
 
-Residuals of rows that a learner was trained on are too small. So a member is trained a few times
-without a part of the rows and predicts that part. A forest smooths the squared residuals into
+Residuals of rows that a learner was trained on are too small. So members are trained without a
+part of the rows in turn, and predict that part. A forest smooths the squared residuals into
 a variance at every row.
 
 Such residuals hold the error of the fit beside the noise. The part of it that is due to finite data
@@ -19,7 +19,7 @@ from jaxtyping import Float32, Float64
 
 from confide.bootstrap import Keys
 from confide.learners import Learner, TrainingData
-from confide.methods.held_out import held_out_means
+from confide.methods.held_out import N_MEMBERS, held_out_means
 from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
 from confide.randomness import generator_from
@@ -104,18 +104,23 @@ class Residuals:
     variance: Trees
     at_rows: Row
 
-    def noise(self, classical: Row | None, optimisation: Row) -> Noise:
-        """What they tell about the noise, net of the error of the fit.
+    def noise(self, classical: Row | None, optimisation: Row, n_members: int) -> Noise:
+        """What they tell about the noise.
 
         Args:
             classical: variance at the rows that the bootstrap found, if there was one.
             optimisation: variance of a member at the rows that is due to random training.
+            n_members: of the ensemble.
+
+        Returns:
+            The noise, net of the error of the fit.
         """
         found = 0.0 if classical is None else classical
+        of_folds = optimisation / min(n_members, N_MEMBERS)
         typical = float(self.at_rows.mean()) or 1.0
-        net = (1 - optimisation.mean() / typical) / (1 + np.mean(found) / typical)
+        net = (1 - of_folds.mean() / typical) / (1 + np.mean(found) / typical)
         net = float(np.clip(net, LEAST_NET, 1.0))
-        variance = net * (self.at_rows + found) + optimisation
+        variance = net * (self.at_rows + found) + of_folds
         # Rows that the forest takes for free of noise do not decide about tails.
         standardised = self.residuals / np.sqrt(np.maximum(variance, 1e-4 * net * typical))
         return Noise(self.variance.scaled(net), net, *_tails(standardised))
@@ -141,7 +146,7 @@ def out_of_fold_residuals(
     targets: Float32[np.ndarray, "set row"],
     epochs: int,
     *,
-    means: Float64[np.ndarray, "set row"] | None = None,
+    means: Float64[np.ndarray, "set _ row"] | None = None,
     progress: Progress | None = None,
 ) -> list[Residuals]:
     """For each data set, what is left of its targets at rows that were left out.
@@ -155,17 +160,17 @@ def out_of_fold_residuals(
         means: what was predicted for rows left out, if that is known already.
         progress: called with the number of member-epochs just finished.
     """
-    firsts = np.arange(len(keys.training)).reshape(len(targets), -1)[:, 0]
-    first = Keys(*(of_purpose[firsts] for of_purpose in keys))
+    members = np.arange(len(keys.training)).reshape(len(targets), -1)[:, :N_MEMBERS]
     if means is None:
+        first = Keys(*(of_purpose[members.ravel()] for of_purpose in keys))
         means = held_out_means(first, learner, data, targets, epochs, progress=progress)
     # A fold that has never seen the far end of the targets may miss it by far.
     ends = targets.min(axis=1, keepdims=True), targets.max(axis=1, keepdims=True)
-    residuals = targets.astype(np.float64) - np.clip(means, *ends)
+    residuals = targets.astype(np.float64) - np.clip(means.mean(axis=1), *ends)
     inputs = data.inputs.astype(np.float64)
     return [
         Residuals(of_set, *variance_of_residuals(inputs, of_set, _seed(key)))
-        for of_set, key in zip(residuals, first.simulation, strict=True)
+        for of_set, key in zip(residuals, keys.simulation[members[:, 0]], strict=True)
     ]
 
 
