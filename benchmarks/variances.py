@@ -12,7 +12,7 @@ to stderr.
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from speed.provenance import provenance
@@ -55,11 +55,11 @@ class Fits(NamedTuple):
     high: np.ndarray
 
 
-def fits(recipe: str, X: np.ndarray, targets: np.ndarray, X_test: np.ndarray) -> Fits:
+def fits(how: dict[str, Any], X: np.ndarray, targets: np.ndarray, X_test: np.ndarray) -> Fits:
     """Each data set fitted by itself, with all its choices."""
     answers = []
     for seed, y in enumerate(targets):
-        model = BootstrappedDeepEnsembleRegressor(recipe=recipe, random_state=seed).fit(X, y)
+        model = BootstrappedDeepEnsembleRegressor(**how, random_state=seed).fit(X, y)
         said = model.get_prediction(X_test)
         answers.append(
             [
@@ -105,6 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=NAMES)
     parser.add_argument("--truths", nargs="+", default=["forest"], choices=TRUTHS)
     parser.add_argument("--recipes", nargs="+", default=list(RECIPES), choices=RECIPES)
+    parser.add_argument("--retrain-fraction", type=float, help="instead of the recipe's")
     parser.add_argument("--simulations", type=int, default=12)
     parser.add_argument("--most-rows", type=int, default=1000, help="longer tables are thinned")
     options = parser.parse_args(arguments)
@@ -122,9 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             keys = [key_from(seed) for seed in range(options.simulations)]
             targets = np.stack([truth.draw(key, X) for key in keys])
             for recipe in options.recipes:
-                own = numbers(
-                    fits(recipe, X, targets, X_test), truth.mean(X_test), truth.std(X_test)
-                )
+                how = {"recipe": recipe, "retrain_fraction": options.retrain_fraction}
+                own = numbers(fits(how, X, targets, X_test), truth.mean(X_test), truth.std(X_test))
                 cells = " | ".join(f"{value:.3g}" for value in own)
                 print(f"| {kind} | {name} | {recipe} | {cells} |", flush=True)
 

@@ -51,7 +51,7 @@ def test_a_network_of_one_s_own_is_trained_as_the_paper_s():
     arguments = DeepEnsembleRegressor(recipe="tabular", network=lambda key, n: None).get_params()
     resolved = with_recipe(arguments)
     assert (resolved["learning_rate"], resolved["max_epochs"]) == (1e-3, 80)
-    assert resolved["dropout"] is None
+    assert (resolved["dropout"], resolved["smooth"]) == (None, None)
 
 
 def test_an_unknown_recipe_is_refused_with_the_nearest():

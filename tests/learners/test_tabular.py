@@ -52,10 +52,12 @@ def test_it_learns_and_predicts_without_dropout():
     assert np.sqrt(np.mean((first[..., 0] - y) ** 2)) < 0.2 * y.std()
 
 
-def test_its_inputs_are_bounded_however_wild_the_rows_are():
+@pytest.mark.parametrize("smooth", [0, 1])
+def test_its_inputs_are_bounded_however_wild_the_rows_are(smooth):
     X = jnp.array([[-1e30, -1.0, 0.0, 1.0, 1e30]])
-    inputs = np.asarray(periodic_features(X))
-    assert inputs.shape == (5, 5)
+    inputs = np.asarray(periodic_features(X, np.asarray(smooth, np.float32)))
+    assert inputs.shape == (9, 5)
+    assert np.any(inputs[5:] != 0) == (smooth == 0)
     assert np.all(np.abs(inputs) <= CLIP)
     assert inputs[0, 2] == 0
     assert np.all(np.diff(inputs[0]) > 0)
@@ -78,7 +80,7 @@ def test_a_hashed_mask_drops_its_share_of_each_row_and_unit(rate):
 
 
 def test_dropout_keeps_the_expected_activation():
-    network = TabularNetwork((512,), np.asarray(0.3, np.float32))
+    network = TabularNetwork.of((512,), 0.3, smooth=False)
     module = network.init(jax.random.key(0), 1)
     head = module.head
     module = module.__class__(

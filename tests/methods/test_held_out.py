@@ -13,6 +13,7 @@ from confide.learners import (
     Strength,
     TrainingData,
     TrainingDivergedError,
+    networks,
 )
 from confide.learners.tabular import TabularNetwork
 from confide.methods.held_out import (
@@ -33,7 +34,7 @@ DATA = TrainingData.from_rows(X)
 
 
 def network(dropout=0.0, **how):
-    own = TabularNetwork((4,), np.asarray(dropout, np.float32))
+    own = TabularNetwork.of((4,), dropout, smooth=False)
     return NetworkEnsemble(own, SquaredError(), learning_rate=0.01, batch_size=16, **how)
 
 
@@ -83,11 +84,12 @@ def test_data_sets_side_by_side_are_the_data_sets_one_by_one():
 
 @dataclass(frozen=True)
 class Chooser(NetworkEnsemble):
-    """Strengths by their shares of the epochs; the first diverges."""
+    """Strengths by their shares of the epochs; the first diverges, the second leads to a third."""
 
     @property
     def strengths(self):
-        return [Strength(Diverging(**vars(self)), 1.0), Strength(self, 0.5), Strength(self, 0.1)]
+        own = vars(self)
+        return [Strength(Diverging(**own), 1.0), Strength(Leading(**own), 0.1)]
 
 
 class Diverging(NetworkEnsemble):
@@ -97,35 +99,60 @@ class Diverging(NetworkEnsemble):
         raise TrainingDivergedError(0, 1, 7)
 
 
+class Leading(NetworkEnsemble):
+    @property
+    def strengths(self):
+        return [Strength(network(), 0.5)]
+
+
 @pytest.fixture
 def chooser():
     return Chooser(**vars(network()))
 
 
-def test_the_best_that_does_not_diverge_is_chosen(chooser):
-    choice = choose_strength(key_from(0), X.astype(float), Y[0].astype(float), chooser, 200, 2)
+def chosen(learner, epochs=200, **how):
+    return choose_strength(
+        key_from(0), X.astype(float), Y[0].astype(float), learner, epochs, 2, **how
+    )
+
+
+def test_the_best_that_does_not_diverge_is_chosen_with_those_beside_it(chooser):
+    choice = chosen(chooser)
     assert choice.epochs == 100
     assert choice.means is not None
 
 
 def test_where_all_diverge_the_fit_will_say_so(monkeypatch, chooser):
-    monkeypatch.setattr(Chooser, "train", Diverging.train)
-    choice = choose_strength(key_from(0), X.astype(float), Y[0].astype(float), chooser, 200, 2)
-    assert (choice.epochs, choice.means) == (200, None)
+    monkeypatch.setattr(Leading, "train", Diverging.train)
+    choice = chosen(chooser)
+    assert (choice.learner, choice.epochs, choice.means) == (chooser, 200, None)
 
 
 def test_epochs_that_were_asked_for_are_not_shortened(chooser):
-    choice = choose_strength(
-        key_from(0), X.astype(float), Y[0].astype(float), chooser, 3, 2, may_shorten=False
-    )
+    choice = chosen(chooser, 3, may_shorten=False)
     assert choice.epochs == 3
     assert choice.means is not None
 
 
 def test_epochs_of_the_choice(chooser):
-    assert choice_epochs(chooser, 200) == N_FOLDS * N_MEMBERS * (200 + 100 + 20)
+    leading = Leading(**vars(network()))
+    assert choice_epochs(leading, 200) == 0
+    assert choice_epochs(chooser, 200) == N_FOLDS * N_MEMBERS * (200 + 20)
     assert choice_epochs(chooser, 200, may_shorten=False) == N_FOLDS * N_MEMBERS * (200 + 200)
     assert choice_epochs(network(), 200) == 0
+
+
+def test_what_is_asked_for_is_not_chosen():
+    def lengths(**how):
+        return choice_epochs(networks(2, 5, network="tabular", **how), 100)
+
+    a_choice = N_FOLDS * N_MEMBERS
+    assert lengths() == a_choice * (25 + 25 + 100 + 25)
+    assert lengths(smooth=True) == a_choice * (25 + 100 + 25)
+    assert lengths(dropout=0.1) == a_choice * (25 + 25 + 100)
+    assert lengths(dropout=0.1, smooth=False) == a_choice * (25 + 100)
+    asked = networks(2, 5, network="tabular", dropout=0.1, smooth=False)
+    assert choice_epochs(asked, 100, may_shorten=False) == 0
 
 
 @pytest.mark.parametrize("estimator", [BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor])
@@ -133,7 +160,8 @@ def test_residuals_of_the_choice_are_those_of_the_strength_chosen(estimator):
     """What the choice has computed for the noise is what the fit would compute."""
     how = {"recipe": "tabular", "n_members": 2, "max_epochs": 3, "random_state": 0}
     chosen = estimator(**how).fit(X, Y[0])
-    given = estimator(**how, dropout=chosen.parameters_["dropout"]).fit(X, Y[0])
+    strength = {name: chosen.parameters_[name] for name in ("dropout", "smooth")}
+    given = estimator(**how, **strength).fit(X, Y[0])
     assert chosen.fitted_.noise.net == given.fitted_.noise.net
     assert np.array_equal(*(m.predict_interval(X)[1] for m in (chosen, given)))
 

@@ -17,6 +17,8 @@ ARGUMENTS = {
         `confide.estimators.RECIPES`.""",
     "dropout": """share of hidden units that are left out in a step of training; "auto" chooses
         none or 0.3 on rows that are held out. Of the recipe "tabular" alone.""",
+    "smooth": """whether the network has no high frequencies, for a smooth function; "auto" chooses
+        on rows that are held out. Of the recipe "tabular" alone.""",
     "network": """None for the recipe's network, or a function that makes one of your own:
         make(key, n_features) returns an Equinox or Flax NNX module that maps one row to a mean, or
         to a mean and a log standard deviation; make(n_features) returns a PyTorch module that does

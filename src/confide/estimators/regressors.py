@@ -57,6 +57,7 @@ class BootstrappedDeepEnsembleRegressor(IntervalRegressor):
     learning_rate: float | Callable[..., Any] | None = None
     optimiser: Any = None
     dropout: float | Literal["auto"] | None = None
+    smooth: bool | Literal["auto"] | None = None
     l2_penalty: float | None = None
     device: str | None = None
     retrain_optimiser: Literal["restored", "fresh"] = "restored"
@@ -87,6 +88,7 @@ class DeepEnsembleRegressor(IntervalRegressor):
     learning_rate: float | Callable[..., Any] | None = None
     optimiser: Any = None
     dropout: float | Literal["auto"] | None = None
+    smooth: bool | Literal["auto"] | None = None
     l2_penalty: float | None = None
     device: str | None = None
     n_jobs: int | None = None
@@ -113,6 +115,7 @@ class NaiveBootstrapRegressor(IntervalRegressor):
     learning_rate: float | Callable[..., Any] | None = None
     optimiser: Any = None
     dropout: float | Literal["auto"] | None = None
+    smooth: bool | Literal["auto"] | None = None
     l2_penalty: float | None = None
     device: str | None = None
     spread: Literal["sample", "population"] = "sample"

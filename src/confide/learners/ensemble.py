@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -65,6 +65,20 @@ def balanced_block(n_members: int) -> int:
     return min(MOST_MEMBERS_PER_BLOCK, -(-n_members // 2))
 
 
+class Alternative(NamedTuple):
+    """A network to choose.
+
+    Attributes:
+        network: the network.
+        share: of the epochs that it is trained for.
+        further: those to try next if it is the best so far.
+    """
+
+    network: Network
+    share: float
+    further: tuple["Alternative", ...] = ()
+
+
 @dataclass(frozen=True)
 class NetworkEnsemble(Learner[MemberState]):
     """Networks in JAX: one network and likelihood, and independent randomness for each member.
@@ -83,8 +97,7 @@ class NetworkEnsemble(Learner[MemberState]):
         steps_per_call: steps in one call of the compiled loop, about a quarter of a second: how
             long Ctrl-C may take.
         stretch: rows whose order is held at once, so that a long table costs no memory for it.
-        choices: networks to choose from on rows that are held out, each with the share of the
-            epochs that it is trained for; none if there is no choice.
+        choices: networks to choose from on rows that are held out, if there is a choice.
     """
 
     network: Network
@@ -96,7 +109,7 @@ class NetworkEnsemble(Learner[MemberState]):
     members_per_block: int = MOST_MEMBERS_PER_BLOCK
     steps_per_call: int = 6000
     stretch: int = 16_384
-    choices: tuple[tuple[Network, float], ...] = ()
+    choices: tuple["Alternative", ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses what cannot be meant."""
@@ -246,8 +259,10 @@ class NetworkEnsemble(Learner[MemberState]):
     @property
     def strengths(self) -> Sequence[Strength]:
         """One for each of the networks to choose from."""
-        choices = self.choices or ((self.network, 1.0),)
-        return [Strength(replace(self, network=own, choices=()), share) for own, share in choices]
+        return [
+            Strength(replace(self, network=network, choices=further), share)
+            for network, share, further in self.choices
+        ]
 
     @property
     def chosen(self) -> dict[str, Any]:

@@ -16,10 +16,7 @@ from confide.checks import (
 )
 from confide.errors import nearest
 from confide.learners.dropout import DropoutLikelihood, DropoutNetwork
-from confide.learners.ensemble import (
-    NetworkEnsemble,
-    balanced_block,
-)
+from confide.learners.ensemble import Alternative, NetworkEnsemble, balanced_block
 from confide.learners.likelihood import Likelihood, Normal, SquaredError
 from confide.learners.loop import OneCycle
 from confide.learners.network import Network, PaperNetwork
@@ -46,12 +43,13 @@ TABULAR: Mapping[str, Any] = MappingProxyType(
         "learning_rate": 0.02,
         "optimiser": None,
         "dropout": "auto",
+        "smooth": "auto",
     }
 )
 """Networks for tables and their training."""
 NETWORKS = ("tabular", "paper")
-# What dropout="auto" chooses from: shares of units dropped, and of the epochs.
-STRENGTHS = ((0.0, 1.0), (0.0, 0.25), (0.3, 0.25))
+# What dropout="auto" and smooth="auto" choose from, and the share of the epochs that is tried too.
+DROPOUTS, SMOOTH, SHORT = (0.0, 0.3), (False, True), 0.25
 # Each layer is compiled, which takes minutes for thousands of them: a small file could ask for it.
 MOST_LAYERS = 100
 
@@ -67,6 +65,7 @@ def networks(
     optimiser: Any = None,
     l2_penalty: float | None = None,
     dropout: float | str | None = None,
+    smooth: bool | str | None = None,
     device: str | None = None,
     n_jobs: int | None = None,
 ) -> Learner[Any]:
@@ -84,6 +83,7 @@ def networks(
         optimiser: with a learning rate of its own, or None for Adam.
         l2_penalty: of the paper's network, or None for 1 / number of rows.
         dropout: of the network "tabular"; "auto" for one that is chosen on held-out rows.
+        smooth: whether the network "tabular" has no high frequencies; "auto" as for `dropout`.
         device: where PyTorch trains.
         n_jobs: threads, or None for one per core.
 
@@ -97,7 +97,7 @@ def networks(
         "n_jobs": n_jobs,
     }
     if callable(network):
-        _refuse_own_with(hidden_layer_sizes, l2_penalty, dropout)
+        _refuse_own_with(hidden_layer_sizes, l2_penalty, dropout, smooth)
         if _n_arguments(network) == 1:
             from confide.learners.torch_networks import torch_networks
 
@@ -117,12 +117,14 @@ def networks(
             f"returns a module, got {network!r}. {nearest(network, NETWORKS)}".rstrip()
         )
     if network == "tabular":
-        return _tabular_networks(n_members, hidden_layer_sizes, l2_penalty, dropout, training)
-    if dropout is not None:
-        raise ValueError(
-            f"`dropout` belongs to the recipe 'tabular', but the recipe is 'paper', got "
-            f"{dropout!r}. Leave it at None, or pass recipe='tabular'."
-        )
+        sizes = layer_sizes(hidden_layer_sizes)
+        return _tabular_networks(n_members, sizes, l2_penalty, dropout, smooth, training)
+    for name, value in {"dropout": dropout, "smooth": smooth}.items():
+        if value is not None:
+            raise ValueError(
+                f"`{name}` belongs to the recipe 'tabular', but the recipe is 'paper', got "
+                f"{value!r}. Leave it at None, or pass recipe='tabular'."
+            )
     if l2_penalty is not None:
         require_not_negative(
             "l2_penalty", l2_penalty, "Pass None for the paper's 1 / N, or 0 for no penalty."
@@ -134,9 +136,10 @@ def networks(
 
 def _tabular_networks(
     n_members: int,
-    hidden_layer_sizes: int | Sequence[int],
+    sizes: tuple[int, ...],
     l2_penalty: float | None,
     dropout: float | str | None,
+    smooth: bool | str | None,
     training: dict[str, Any],
 ) -> NetworkEnsemble:
     if l2_penalty is not None:
@@ -144,20 +147,24 @@ def _tabular_networks(
             f"`l2_penalty` belongs to the paper's network, got {l2_penalty!r}. Leave it at None, "
             "or pass recipe='paper'; `dropout` regularises the network 'tabular'."
         )
-    strengths = STRENGTHS if dropout in (None, "auto") else ((dropout, 1.0),)
-    for dropped, _ in strengths:
+    dropouts = DROPOUTS if dropout in (None, "auto") else (dropout,)
+    for dropped in dropouts:
         advice = "It is the share of units dropped, such as 0.15, or 'auto'."
         require_within("dropout", dropped, "[0, 1)", advice)
+    if smooth not in (None, "auto", True, False):
+        raise ValueError(f"`smooth` must be True, False or 'auto', got {smooth!r}.")
     rate = training["learning_rate"]
     if training["optimiser"] is None and not callable(rate):
         require_positive("learning_rate", rate, "Pass for example 0.02.")
         training = {**training, "learning_rate": OneCycle(np.asarray(rate, np.float32))}
-    sizes = layer_sizes(hidden_layer_sizes)
-    choices = tuple(
-        (TabularNetwork(sizes, np.asarray(dropped, np.float32)), share)
-        for dropped, share in strengths
-    )
-    return jax_networks(choices[0][0], SquaredError(), n_members, choices=choices, **training)
+    # First how smooth, by short trainings; then how long and how much dropout.
+    choices = []
+    for is_smooth in SMOOTH if smooth in (None, "auto") else (bool(smooth),):
+        first, *others = (TabularNetwork.of(sizes, dropped, is_smooth) for dropped in dropouts)
+        next_ones = (Alternative(first, 1.0), *(Alternative(one, SHORT) for one in others))
+        choices.append(Alternative(first, SHORT, next_ones))
+    network, of_all = choices[0].network, {"choices": tuple(choices)}
+    return jax_networks(network, SquaredError(), n_members, **of_all, **training)
 
 
 def jax_networks(
@@ -226,13 +233,14 @@ def n_threads(n_jobs: int | None) -> int | None:
 
 
 def _refuse_own_with(
-    hidden_layer_sizes: Any, l2_penalty: float | None, dropout: float | str | None
+    hidden_layer_sizes: Any, l2_penalty: float | None, dropout: Any, smooth: Any
 ) -> None:
     """Arguments of the built-in networks mean nothing to another."""
     passed = {
         "hidden_layer_sizes": layer_sizes(hidden_layer_sizes) != PAPER["hidden_layer_sizes"],
         "l2_penalty": l2_penalty is not None,
         "dropout": dropout is not None,
+        "smooth": smooth is not None,
     }
     for name in (name for name, is_passed in passed.items() if is_passed):
         raise ValueError(

@@ -20,8 +20,11 @@ from confide.learners.network import Dense, Network
 
 # Inputs are standardised by quantiles: most lie within 3, and none gets beyond it.
 CLIP = 3.0
-# Waves of the periodic features for a step of one in an input.
-FREQUENCIES = (0.15, 0.3, 0.6, 1.2)
+# Waves of the periodic features for a step of one in an input. A table of very many columns has
+# fewer of them, or none: it would take long, and has inputs enough.
+FREQUENCIES, MOST_INPUTS = (0.15, 0.3, 0.6, 1.2), 2000
+# Of a smooth function, the waves above this have no say.
+MOST_OF_SMOOTH = 0.3
 # How much faster than a weight a scale is trained, and how much slower a bias. Adam's steps do not
 # depend on a parameter's unit, so the unit decides how fast it moves.
 SCALE_UNIT, BIAS_UNIT = 6.0, 0.1
@@ -58,6 +61,7 @@ class TabularNetwork(Network):
     Attributes:
         hidden_layer_sizes: units of each hidden layer.
         dropout: the share of hidden units that is dropped in a step of training.
+        smooth: one where the high frequencies have no say, else zero.
     """
 
     # Faster to forget large gradients than usual (b2), as RealMLP does.
@@ -71,22 +75,28 @@ class TabularNetwork(Network):
 
     hidden_layer_sizes: tuple[int, ...] = eqx.field(static=True)
     dropout: Float[Array | np.ndarray, ""]
+    smooth: Float[Array | np.ndarray, ""]
+
+    @classmethod
+    def of(cls, sizes: tuple[int, ...], dropout: float, smooth: bool) -> "TabularNetwork":
+        """From plain values. All but the sizes are run-time values of one compiled program."""
+        return cls(sizes, np.asarray(dropout, np.float32), np.asarray(smooth, np.float32))
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The dropout."""
-        return {"dropout": round(float(self.dropout), 6)}
+        """How much it is regularised."""
+        return {"dropout": round(float(self.dropout), 6), "smooth": bool(self.smooth)}
 
     def init(self, key: PRNGKeyArray, n_features: int) -> TabularPerceptron:
         """Untrained weights."""
-        n_inputs = n_features * (1 + 2 * len(FREQUENCIES))
+        n_inputs = n_features * (1 + 2 * len(frequencies(n_features)))
         return TabularPerceptron.init(key, n_inputs, self.hidden_layer_sizes)
 
     def raw(
         self, module: TabularPerceptron, X: Float[Array, "feature row"], key: PRNGKeyArray | None
     ) -> Float[Array, "1 row"]:
         """The mean."""
-        X = periodic_features(X) * (1 + SCALE_UNIT * module.scale[:, None])
+        X = periodic_features(X, self.smooth) * (1 + SCALE_UNIT * module.scale[:, None])
         n_layers = len(module.hidden)
         keys = None if key is None else jax.random.bits(key, (n_layers,), jnp.uint32)
         for i, layer in enumerate(module.hidden):
@@ -97,11 +107,26 @@ class TabularNetwork(Network):
         return _in_units(module.head)(X)
 
 
-def periodic_features(X: Float[Array, "feature row"]) -> Float[Array, "input row"]:
+def frequencies(n_features: int) -> tuple[float, ...]:
+    """Those that so many inputs have.
+
+    Example:
+        >>> [len(frequencies(n)) for n in (10, 222, 300, 1000)]
+        [4, 4, 2, 0]
+    """
+    return FREQUENCIES[: max(0, (MOST_INPUTS // n_features - 1) // 2)]
+
+
+def periodic_features(
+    X: Float[Array, "feature row"], smooth: Float[Array | np.ndarray, ""]
+) -> Float[Array, "input row"]:
     """Inputs, clipped smoothly, with waves of them: rough functions are then learnt as fast."""
     X = X / jnp.hypot(1.0, X / CLIP)  # no square that could overflow
-    angles = [2 * np.pi * frequency * X for frequency in FREQUENCIES]
-    return jnp.concatenate([X, *map(jnp.sin, angles), *map(jnp.cos, angles)])
+    waves = []
+    for frequency in frequencies(len(X)):
+        height = 1.0 if frequency <= MOST_OF_SMOOTH else 1 - smooth
+        waves += [height * wave(2 * np.pi * frequency * X) for wave in (jnp.sin, jnp.cos)]
+    return jnp.concatenate([X, *waves])
 
 
 def hashed_mask(

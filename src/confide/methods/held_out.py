@@ -1,5 +1,6 @@
 """Predictions for rows that were left out in turn, and a choice of strength by them."""
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,9 +34,12 @@ class Choice(NamedTuple):
 
 
 def choice_epochs(learner: Learner[Any], epochs: int, *, may_shorten: bool = True) -> int:
-    """How many epochs of one member the choice takes at most."""
-    lengths = [length for _, length in _strengths(learner, epochs, may_shorten)]
-    return N_FOLDS * N_MEMBERS * sum(lengths) if len(lengths) > 1 else 0
+    """How many epochs of one member the choice takes."""
+    tried: dict[str, int] = {}
+    while strengths := _untried(learner, epochs, may_shorten, tried):
+        tried |= {_name(one, length): length for one, length in strengths}
+        learner = strengths[0][0]
+    return N_FOLDS * N_MEMBERS * sum(tried.values()) if len(tried) > 1 else 0
 
 
 def choose_strength(
@@ -53,7 +57,8 @@ def choose_strength(
     """Of a learner's strengths, the one with the smallest squared error on rows left out.
 
     It is the error of the whole ensemble, read off a few members: averaging takes away their
-    disagreement, and no more.
+    disagreement, and no more. The best of a learner's strengths may have further ones beside it,
+    which are tried next.
 
     Args:
         key: of the fit.
@@ -69,24 +74,27 @@ def choose_strength(
     Returns:
         The learner with the strength chosen, and no others.
     """
-    strengths = _strengths(learner, epochs, may_shorten)
-    best, least = Choice(*strengths[0], None), np.inf
-    if len(strengths) == 1:
-        return best
+    if not choice_epochs(learner, epochs, may_shorten=may_shorten):
+        return Choice(learner, epochs, None)
     (standardiser,) = Standardiser.for_each(X, y[None], sample_weight, robust=learner.is_robust)
     data = TrainingData.from_blocks(standardiser.input_blocks(X), X.shape, sample_weight)
     targets, keys = standardiser.targets(y)[None], Keys.from_key(key, min(n_members, N_MEMBERS))
-    weight = data.weight[: data.n_rows]
-    for strength, length in strengths:
+
+    def tried_out(strength: Learner[Any], length: int) -> tuple[float, Choice]:
         try:
             means = held_out_means(keys, strength, data, targets, length, progress=progress)
-        except TrainingDivergedError:
-            continue  # what diverges is no choice; if all do, the fit will say so
+        except TrainingDivergedError:  # no choice; if all diverge, the fit will say so
+            return np.inf, Choice(strength, length, None)
         squares = _ensemble_squares(targets[0], standardiser.within_reach(means[0]), n_members)
-        error = np.average(squares, weights=weight)
-        if error < least:
-            best, least = Choice(strength, length, means), error
-    return best
+        error = float(np.average(squares, weights=data.weight[: data.n_rows]))
+        return error, Choice(strength, length, means)
+
+    tried: dict[str, tuple[float, Choice]] = {}
+    best = Choice(learner, epochs, None)
+    while strengths := _untried(best.learner, epochs, may_shorten, tried):
+        tried |= {_name(*one): tried_out(*one) for one in strengths}
+        best = min(tried.values(), key=lambda one: one[0])[1]
+    return best if best.means is not None else Choice(learner, epochs, None)
 
 
 def _ensemble_squares(
@@ -99,15 +107,19 @@ def _ensemble_squares(
     return np.asarray(squares - (1 - 1 / n_members) * means.var(axis=0, ddof=1))
 
 
-def _strengths(
-    learner: Learner[Any], epochs: int, may_shorten: bool
+def _untried(
+    learner: Learner[Any], epochs: int, may_shorten: bool, tried: Container[str]
 ) -> list[tuple[Learner[Any], int]]:
-    """Those to choose from, each with its epochs."""
-    if may_shorten:
-        return [(one, max(1, round(share * epochs))) for one, share in learner.strengths]
+    """The strengths beside this one that are yet to be tried, each with its epochs."""
+    shares = [(one, share if may_shorten else 1.0) for one, share in learner.strengths]
+    lengths = [(one, max(1, round(share * epochs))) for one, share in shares]
     # Without their shares of the epochs, some are the same.
-    different = {str(one.chosen): one for one, _ in learner.strengths}
-    return [(one, epochs) for one in different.values()]
+    different = {_name(*one): one for one in lengths}
+    return [one for name, one in different.items() if name not in tried]
+
+
+def _name(learner: Learner[Any], epochs: int) -> str:
+    return f"{learner.chosen}, {epochs} epochs"
 
 
 def held_out_means(
