@@ -13,7 +13,7 @@ MOST_STEPS = 12_000
 MOST_RESTARTS = 3
 RECIPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "tabular": MappingProxyType({**TABULAR, "max_epochs": 128, "retrain_fraction": 0.5}),
+        "tabular": MappingProxyType({**TABULAR, "max_epochs": 128, "retrain_fraction": 0.75}),
         "paper": MappingProxyType({**PAPER, "max_epochs": 80, "retrain_fraction": 0.3}),
     }
 )
