@@ -37,6 +37,7 @@ def data():
 def small():
     """The constructor's arguments for networks that train in 30 ms."""
     return {
+        "recipe": "paper",
         "n_members": 2,
         "hidden_layer_sizes": (4,),
         "max_epochs": 20,

@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "y"])
     frame.to_csv(folder / "homes.csv", index=False)
     model = confide.DeepEnsembleRegressor(
-        n_members=2, hidden_layer_sizes=(4,), max_epochs=3, random_state=0
+        recipe="paper", n_members=2, hidden_layer_sizes=(4,), max_epochs=3, random_state=0
     )
     fit_table(pa.Table.from_pandas(frame), "y", model).model.save(folder / "model.confide")
     with gzip.open(folder / "bomb.csv.gz", "wb") as bomb:

@@ -160,7 +160,9 @@ sys.meta_path.insert(0, Hidden)
 import confide
 import numpy as np
 X, y = np.arange(40.0).reshape(20, 2), np.arange(20.0)
-model = confide.DeepEnsembleRegressor(n_members=1, hidden_layer_sizes=(), max_epochs=1).fit(X, y)
+model = confide.DeepEnsembleRegressor(
+    recipe="paper", n_members=1, hidden_layer_sizes=(), max_epochs=1
+).fit(X, y)
 print(model.predict_interval(X)[1].shape)
 """
 

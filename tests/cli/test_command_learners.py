@@ -83,7 +83,6 @@ def test_a_network_of_ones_own_is_fitted_kept_and_asked_for(folder):
         (["--recipe", "tabula"], "'tabular'"),
         (["--recipe", "tabular", "--network", "{folder}:make"], "has its own networks"),
         (["--recipe", "tabular", "--learner", "xgboost"], "has its own networks"),
-        (["--recipe", "tabular", "--epochs", "auto"], "--epochs auto needs --recipe paper"),
     ],
 )
 def test_what_cannot_be_meant_is_wrong_usage(folder, words, message):

@@ -31,7 +31,7 @@ from confide.cli import main
 from confide.coverage.result import Coverage, CoverageCheck
 from confide.workflow import TrainingTable
 
-QUICK = ["--epochs", "3", "--members", "2"]
+QUICK = ["--recipe", "paper", "--epochs", "3", "--members", "2"]
 
 
 def run(*arguments, stdin=None):
@@ -734,7 +734,7 @@ def test_a_full_disk_is_told_in_a_sentence(model, homes, tmp_path, to_file):
 
 def test_ctrl_c_leaves_no_file_and_says_so(homes, tmp_path):
     path = tmp_path / "model.confide"
-    command = ["fit", homes, "-t", "price", "-o", path, "--epochs", 20_000]
+    command = ["fit", homes, "-t", "price", "-o", path, "--recipe", "paper", "--epochs", 20_000]
     with process(*command, stdout=subprocess.PIPE) as child:
         while line := child.stderr.readline():
             if "Fitting" in line:  # a quarter of the training is done
@@ -751,7 +751,7 @@ def test_ctrl_c_leaves_no_file_and_says_so(homes, tmp_path):
 @pytest.mark.parametrize("stage", ["Fitting twins", "Calibrating"])
 def test_ctrl_c_while_calibrating_leaves_no_file_and_says_so(homes, tmp_path, stage):
     path = tmp_path / "model.confide"
-    command = ["fit", homes, "-t", "price", "-o", path, "--epochs", 2000, "--members", 2]
+    command = ["fit", homes, "-t", "price", "-o", path, *QUICK, "--epochs", 2000]
     with process(*command, "--calibrate-confidence", stdout=subprocess.PIPE) as child:
         while line := child.stderr.readline():
             if stage in line:

@@ -19,7 +19,7 @@ import confide
 import confide.workflow
 from confide.cli import main
 
-QUICK = ["--epochs", "3", "--members", "2"]
+QUICK = ["--recipe", "paper", "--epochs", "3", "--members", "2"]
 
 
 def run(*arguments):
@@ -245,7 +245,14 @@ COMMAND = "from confide.cli import main; main(prog_name='confide')"
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_process_that_is_ended_leaves_nothing_and_says_so(commands, tmp_path, number):
-    arguments = [*map(str, commands["fit"][:4]), "-o", str(tmp_path / "new"), "--epochs", "20000"]
+    arguments = [
+        *map(str, commands["fit"][:4]),
+        "-o",
+        str(tmp_path / "new"),
+        *QUICK,
+        "--epochs",
+        "20000",
+    ]
     with subprocess.Popen(
         [sys.executable, "-c", COMMAND, *arguments], stderr=subprocess.PIPE, text=True
     ) as child:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import confide
 from confide.cli import main
 
-QUICK = "--epochs 3 --members 2"
+QUICK = "--recipe paper --epochs 3 --members 2"
 
 
 def run_in_shell(line, folder):

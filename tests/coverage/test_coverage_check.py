@@ -20,7 +20,12 @@ from confide.coverage import CoverageCheck, MapieAdapter, simulated_answers
 from confide.coverage.result import Coverage, WorstStretch
 from confide.simulate import NOISE_LAWS, Truth
 
-SMALL = {"hidden_layer_sizes": (4,), "max_epochs": 6, "learning_rate": 0.05}
+SMALL = {
+    "recipe": "paper",
+    "hidden_layer_sizes": (4,),
+    "max_epochs": 6,
+    "learning_rate": 0.05,
+}
 
 
 @dataclass(frozen=True)
@@ -488,7 +493,9 @@ def test_a_stretch_of_dates_is_said_in_dates_and_waves_are_not_named():
     )
     generator = np.random.default_rng(0)
     y = np.arange(400) / 100 + generator.normal(size=400)
-    small = BootstrappedDeepEnsembleRegressor(n_members=2, hidden_layer_sizes=(4,), max_epochs=2)
+    small = BootstrappedDeepEnsembleRegressor(
+        recipe="paper", n_members=2, hidden_layer_sizes=(4,), max_epochs=2
+    )
     report = coverage_check(small, frame, y, n_simulations=2, random_state=0)
     assert {"when: year (sine)", "when: days"} < set(report.feature_names)
     assert all(report.worst(each).feature in {"when", "x"} for each in report.coverages)

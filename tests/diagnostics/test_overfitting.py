@@ -122,7 +122,9 @@ def test_it_fires_on_the_papers_example():
     """Seven points of pure noise: in the benchmark it fires on 96 of 100 data sets."""
     x = np.linspace(0.1, 0.9, 7)[:, None]
     targets = np.random.default_rng(0).normal(0, 0.2, (3, 7))
-    networks = BootstrappedDeepEnsembleRegressor(hidden_layer_sizes=(400, 200, 100), l2_penalty=0.0)
+    networks = BootstrappedDeepEnsembleRegressor(
+        recipe="paper", hidden_layer_sizes=(400, 200, 100), l2_penalty=0.0
+    )
     fits = networks.fit_many(x, targets, [0, 1, 2])
     assert sum(overfitting_check(each.get_prediction(x)).fires for each in fits) >= 2
 
@@ -132,7 +134,7 @@ def test_it_is_silent_on_an_honest_fit_and_fires_where_rows_are_learnt_by_heart(
     train, rest = slice(0, 350), slice(350, None)
 
     def check(epochs):
-        model = BootstrappedDeepEnsembleRegressor(max_epochs=epochs, random_state=0)
+        model = BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs=epochs, random_state=0)
         model.fit(X[train], y[train])
         training, held_out = model.get_prediction(X[train]), model.get_prediction(X[rest])
         alone = overfitting_check(training)

@@ -448,7 +448,8 @@ def tell_when_training():
 
 generator = np.random.default_rng(0)
 X, y = generator.normal(size=(64, 3)), generator.normal(size=64)
-model = BootstrappedDeepEnsembleRegressor(n_members=2, hidden_layer_sizes=(4,), max_epochs=10)
+how = {"recipe": "paper", "n_members": 2, "hidden_layer_sizes": (4,), "max_epochs": 10}
+model = BootstrappedDeepEnsembleRegressor(**how)
 model.fit(X, y)  # compiles
 threading.Thread(target=tell_when_training, daemon=True).start()
 try:

@@ -10,7 +10,7 @@ from support.aliens import Fake, equinox_network
 import confide
 from confide import DeepEnsembleRegressor
 
-FEW = {"n_members": 2, "max_epochs": 3, "random_state": 0}
+FEW = {"recipe": "paper", "n_members": 2, "max_epochs": 3, "random_state": 0}
 
 
 class Shifted(eqx.Module):

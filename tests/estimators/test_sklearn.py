@@ -44,7 +44,10 @@ EXPECTED_TO_BE_SKIPPED = {"check_array_api_input"}
 
 @both_classes
 def test_every_estimator_check_passes(estimator_class):
-    short = {"max_epochs": 10} if "learner" in estimator_class().get_params() else {}
+    known = estimator_class().get_params()
+    short = {"max_epochs": 10} if "learner" in known else {}
+    if "recipe" in known:
+        short = {"max_epochs": 20, "dropout": 0.0, "smooth": True}
     results = check_estimator(
         estimator_class(**short),
         expected_failed_checks=EXPECTED_TO_FAIL,

@@ -18,21 +18,27 @@ from confide.simulate import NetworkTruth
 
 FILE = Path(__file__).with_suffix(".json")
 NETWORK = {"hidden_layer_sizes": (40, 30, 20), "batch_size": 32, "learning_rate": 1e-3}
+PAPER = {"recipe": "paper"}
 FEW = {**NETWORK, "max_epochs": 6, "random_state": 0}
 CASES = {
     "bootstrapped": (
         "BootstrappedDeepEnsembleRegressor",
-        {"n_members": 5, "retrain_fraction": 0.3, "n_retrains": 1, "l2_penalty": None},
+        {**PAPER, "n_members": 5, "retrain_fraction": 0.3, "n_retrains": 1, "l2_penalty": None},
     ),
     "bootstrapped, as published": (
         "BootstrappedDeepEnsembleRegressor",
-        {"n_members": 3, "n_retrains": 2, **REGISTRY["bootstrapped_deep_ensemble"].AS_PUBLISHED},
+        {
+            **PAPER,
+            "n_members": 3,
+            "n_retrains": 2,
+            **REGISTRY["bootstrapped_deep_ensemble"].AS_PUBLISHED,
+        },
     ),
-    "deep": ("DeepEnsembleRegressor", {"n_members": 5, "l2_penalty": None}),
-    "naive": ("NaiveBootstrapRegressor", {"n_members": 5, "l2_penalty": None}),
+    "deep": ("DeepEnsembleRegressor", {**PAPER, "n_members": 5, "l2_penalty": None}),
+    "naive": ("NaiveBootstrapRegressor", {**PAPER, "n_members": 5, "l2_penalty": None}),
     "naive, as published": (
         "NaiveBootstrapRegressor",
-        {"n_members": 5, **REGISTRY["naive_bootstrap"].AS_PUBLISHED},
+        {**PAPER, "n_members": 5, **REGISTRY["naive_bootstrap"].AS_PUBLISHED},
     ),
     "dropout": ("ConcreteDropoutRegressor", {"n_passes": 20}),
     "dropout, as published": (
@@ -76,7 +82,9 @@ def numbers(case: str) -> dict[str, np.ndarray]:
         fits = list(model.fit_many(X, [y, y[::-1]], [3, 4]))
         return answers(fits[1].get_prediction(new))
     if case == "auto":
-        model = confide.DeepEnsembleRegressor(**{**FEW, "max_epochs": "auto", "n_members": 2})
+        model = confide.DeepEnsembleRegressor(
+            **{**FEW, **PAPER, "max_epochs": "auto", "n_members": 2}
+        )
         model.fit(X, y)
         return {"epochs": np.array([model.max_epochs_]), **answers(model.get_prediction(new))}
     if case == "twins":

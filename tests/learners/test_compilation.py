@@ -13,7 +13,13 @@ from confide import BootstrappedDeepEnsembleRegressor
 def fit(n_rows: int, **settings) -> BootstrappedDeepEnsembleRegressor:
     X = np.random.default_rng(0).normal(size=(n_rows, 3))
     model = BootstrappedDeepEnsembleRegressor(
-        **{"hidden_layer_sizes": (7, 5), "max_epochs": 3, "random_state": 0, **settings}
+        **{
+            "recipe": "paper",
+            "hidden_layer_sizes": (7, 5),
+            "max_epochs": 3,
+            "random_state": 0,
+            **settings,
+        }
     ).fit(X, X[:, 0])
     model.predict_interval(X)
     return model
@@ -59,7 +65,8 @@ jax.monitoring.register_event_listener(count)
 import confide
 confide.enable_compilation_cache(sys.argv[1])
 X = np.random.default_rng(0).normal(size=(60, 3))
-confide.BootstrappedDeepEnsembleRegressor(max_epochs=3, random_state=0).fit(X, X[:, 0]).predict(X)
+model = confide.BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs=3, random_state=0)
+model.fit(X, X[:, 0]).predict(X)
 print(json.dumps(list(events.values())))
 """
     (hits, misses), (hits_again, misses_again) = (

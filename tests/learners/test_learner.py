@@ -343,7 +343,8 @@ import hashlib, jax, numpy as np
 from confide import BootstrappedDeepEnsembleRegressor
 assert jax.local_device_count() == int(sys.argv[1])
 X = np.random.default_rng(0).normal(size=(60, 3))
-model = BootstrappedDeepEnsembleRegressor(max_epochs=6, random_state=0).fit(X, X[:, 0])
+model = BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs=6, random_state=0)
+model.fit(X, X[:, 0])
 prediction = model.get_prediction(X)
 values = np.concatenate([prediction.mean, prediction.epistemic_variance])
 print(hashlib.sha256(values.tobytes()).hexdigest())

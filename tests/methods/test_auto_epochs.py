@@ -126,7 +126,7 @@ def test_diabetes_takes_far_fewer_epochs_than_the_papers():
     from sklearn.datasets import load_diabetes
 
     X, y = load_diabetes(return_X_y=True)
-    model = DeepEnsembleRegressor(max_epochs="auto", random_state=0).fit(X, y)
+    model = DeepEnsembleRegressor(recipe="paper", max_epochs="auto", random_state=0).fit(X, y)
     assert 5 <= model.max_epochs_ <= 28
 
 

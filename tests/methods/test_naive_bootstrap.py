@@ -43,7 +43,8 @@ def test_rows_are_the_same_for_inputs_and_targets(monkeypatch, data, small):
     assert seen["rows"].shape == (2, len(y))
     # A target that is a function of X stays one under resampled pairs: a perfect fit is possible,
     # and none is if X and y are drawn apart.
-    exact = NaiveBootstrapRegressor(n_members=2, hidden_layer_sizes=(16,), max_epochs=200,
+    exact = NaiveBootstrapRegressor(recipe="paper", n_members=2, hidden_layer_sizes=(16,),
+                                    max_epochs=200,
                                     learning_rate=0.01, random_state=0)  # fmt: skip
     assert exact.fit(X, 3 * X[:, 0]).score(X, 3 * X[:, 0]) > 0.99
 

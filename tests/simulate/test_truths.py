@@ -183,7 +183,9 @@ def test_network_is_that_of_the_published_runs(network):
 
 
 def test_network_truth_has_the_mean_and_noise_of_its_network(data, network):
-    same = DeepEnsembleRegressor(n_members=1, max_epochs=40, random_state=0).fit(*data)
+    same = DeepEnsembleRegressor(recipe="paper", n_members=1, max_epochs=40, random_state=0).fit(
+        *data
+    )
     mean, std = same.predict(data[0], return_std=True)
     assert network.mean(data[0]).tolist() == mean.tolist()
     # A single network has no other uncertainty than the noise.

@@ -33,7 +33,13 @@ def container(tmp_path_factory):
             "y": 2 * x + generator.normal(0, 0.3, 120),
         }
     )
-    how = {"n_members": 2, "hidden_layer_sizes": (4,), "max_epochs": 3, "random_state": 0}
+    how = {
+        "recipe": "paper",
+        "n_members": 2,
+        "hidden_layer_sizes": (4,),
+        "max_epochs": 3,
+        "random_state": 0,
+    }
     fitted = fit_table(
         table,
         "y",
