@@ -78,7 +78,7 @@ def numbers(case: str) -> dict[str, np.ndarray]:
         truth = NetworkTruth.from_data(X, y, random_state=0)
         return {"mean": truth.mean(new), "std": truth.std(new)}
     if case == "many":
-        model = confide.BootstrappedDeepEnsembleRegressor(**FEW)
+        model = confide.BootstrappedDeepEnsembleRegressor(**FEW, **PAPER)
         fits = list(model.fit_many(X, [y, y[::-1]], [3, 4]))
         return answers(fits[1].get_prediction(new))
     if case == "auto":
@@ -88,7 +88,7 @@ def numbers(case: str) -> dict[str, np.ndarray]:
         model.fit(X, y)
         return {"epochs": np.array([model.max_epochs_]), **answers(model.get_prediction(new))}
     if case == "twins":
-        model = confide.BootstrappedDeepEnsembleRegressor(**FEW).fit(X, y)
+        model = confide.BootstrappedDeepEnsembleRegressor(**FEW, **PAPER).fit(X, y)
         model.calibrate_confidence(X, y, twin="forest", n_simulations=10)
         return answers(model.get_prediction(new))
     name, parameters = CASES[case]

@@ -257,6 +257,11 @@ class NetworkEnsemble(Learner[MemberState]):
         return self.network.is_robust
 
     @property
+    def sees_parts(self) -> bool:
+        """Rows are looked up for each member."""
+        return True
+
+    @property
     def strengths(self) -> Sequence[Strength]:
         """One for each of the networks to choose from."""
         return [

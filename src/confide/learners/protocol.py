@@ -146,6 +146,11 @@ class Learner(ABC, Generic[State]):
         return False
 
     @property
+    def sees_parts(self) -> bool:
+        """Whether members side by side may each see other rows: `TrainingData.seen_in_part`."""
+        return False
+
+    @property
     def strengths(self) -> "Sequence[Strength]":
         """The same learner with more and less regularisation, to choose from on held-out rows."""
         return ()

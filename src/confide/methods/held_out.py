@@ -1,6 +1,6 @@
 """Predictions for rows that were left out in turn, and a choice of strength by them."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,7 +133,8 @@ def held_out_means(
 ) -> Float64[np.ndarray, "set member row"]:
     """For each data set, what members predict for rows that they were trained without.
 
-    All folds of all data sets are trained side by side, as members that see a part of the rows.
+    All folds of all data sets are trained side by side, as members that see a part of the rows,
+    where the learner can do that; else one fold after the other, to the same numbers.
 
     Args:
         keys: of the members to train in each fold, as many for each data set.
@@ -152,28 +153,39 @@ def held_out_means(
     # All folds have the length of the longest: a few rows of the others are seen twice.
     n_kept = max(map(len, kept))
     seen = np.stack([np.resize(rows, n_kept) for rows in kept])
-    state = train_ensemble(
-        _of_folds(keys, n_folds),
-        learner,
-        data.seen_in_part(np.tile(seen, (n_all, 1))),
-        np.repeat(targets, n_folds * n_all // len(targets), axis=0),
-        epochs,
-        progress=progress,
-    )
-    outputs = learner.checked_outputs(state, data.inputs, n_all * n_folds)
-    means = learner.likelihood.mean(outputs).reshape(n_all, n_folds, -1)
-    left_out = means[:, fold_of, np.arange(len(fold_of))].astype(np.float64)
-    return left_out.reshape(len(targets), -1, len(fold_of))
+    trained = _trained_folds(keys, learner, data, targets, seen, epochs, progress)
+    means = np.empty((n_all, len(fold_of)))
+    for k, state in enumerate(trained):
+        left_out = np.flatnonzero(fold_of == k)
+        outputs = learner.checked_outputs(state, data.inputs[left_out], n_all)
+        means[:, left_out] = learner.likelihood.mean(outputs)
+    return means.reshape(len(targets), -1, len(fold_of))
 
 
-def _of_folds(keys: Keys, n_folds: int) -> Keys:
-    """Keys for each fold of each member, one member after the other."""
-
-    def of_purpose(keys: Any) -> Any:
-        further = np.stack([further_keys(keys, k) for k in range(n_folds)], axis=1)
-        return further.reshape(-1, *further.shape[2:])
-
-    return Keys(*map(of_purpose, keys))
+def _trained_folds(
+    keys: Keys,
+    learner: Learner[Any],
+    data: TrainingData,
+    targets: Float32[np.ndarray, "set row"],
+    seen: Int[np.ndarray, "fold kept"],
+    epochs: int,
+    progress: Progress | None,
+) -> Iterator[Any]:
+    """The members of each fold, trained on the rows that it sees."""
+    n_all, n_folds = len(keys.training), len(seen)
+    of_members = np.repeat(targets, n_all // len(targets), axis=0)
+    of_folds = [Keys(*(further_keys(purpose, k) for purpose in keys)) for k in range(n_folds)]
+    if learner.sees_parts:
+        together = Keys(*(np.concatenate(purpose) for purpose in zip(*of_folds, strict=True)))
+        parts = data.seen_in_part(np.repeat(seen, n_all, axis=0))
+        again = np.tile(of_members, (n_folds, 1))
+        state = train_ensemble(together, learner, parts, again, epochs, progress=progress)
+        for k in range(n_folds):
+            yield learner.take(state, np.arange(k * n_all, (k + 1) * n_all))
+        return
+    for own, rows in zip(of_folds, seen, strict=True):
+        part, y = TrainingData.from_rows(data.inputs[rows], data.weight[rows]), of_members[:, rows]
+        yield train_ensemble(own, learner, part, y, epochs, progress=progress)
 
 
 def folds(inputs: Float32[np.ndarray, "row feature"]) -> Int[np.ndarray, " row"]:
