@@ -151,17 +151,15 @@ def fit(
         from confide.persistence import atomic_file
         from confide.workflow import fit_table
 
-        model = _estimator(
-            learner,
-            network,
-            epochs,
-            recipe=recipe,
-            n_members=members,
-            random_state=seed,
-            verbose=True,
-        )
+        how = {"recipe": recipe, "n_members": members, "random_state": seed, "verbose": True}
+        model = _estimator(learner, network, epochs, **how)
+        # Of a network of one's own nothing is known: it counts as the paper's.
+        known = _estimator(learner, None, epochs, **how)
         n_fits = 1 + calibrate_confidence * (simulations or SIMULATIONS)
-        say_need(of_fits(table.num_rows, table.num_columns, members, epochs, n_fits))
+        n_rows, n_columns = table.num_rows, table.num_columns
+        member_epochs = known.expected_epochs(n_rows, n_columns, n_fits)
+        kind = recipe if learner == "network" else "trees"
+        say_need(of_fits(n_rows, n_columns, member_epochs, kind))
         with atomic_file(output) as kept:  # opened first: who trains for hours must not lose all
             fitted = fit_table(
                 table,

@@ -260,6 +260,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         that the bounds are infinite, and a warning says so. Use a hundred rows or more: the
         coverage that one calibration reaches varies by about sqrt(level * (1 - level) / n).
 
+        Where a prediction interval would not contain the confidence interval of its level, it is
+        made wider, and covers more often.
+
         Confidence intervals do not change. To calibrate them this way, one would need rows where
         the true function was observed. But a target is the function plus noise, and how often
         intervals hold targets does not tell how often they hold the function.
@@ -484,9 +487,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     ) -> Any:
         """The settings, with a number of epochs chosen if it is "auto"; `checked` keeps why."""
         checked.epochs_ = None  # that of an earlier fit
-        if self.max_epochs is None:  # left to the recipe
-            most = max(1, MOST_STEPS // learner.steps_per_epoch(len(y)))
-            return replace(settings, max_epochs=min(settings.max_epochs, most))
+        settings = self._within_steps(settings, learner, len(y))
         if str(self.max_epochs) != AUTO:
             return settings
         title = f"Choosing epochs for {type(self).__name__}"
@@ -495,6 +496,13 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
             checked.epochs_ = choose_epochs(key, X, y, self.method, settings, learner, **how)
         return replace(settings, max_epochs=checked.epochs_.epochs)
+
+    def _within_steps(self, settings: Any, learner: Learner[Any], n_rows: int) -> Any:
+        """The settings; of a long table with fewer epochs, where these are left to the recipe."""
+        if self.max_epochs is not None:
+            return settings
+        most = max(1, MOST_STEPS // max(1, learner.steps_per_epoch(n_rows)))
+        return replace(settings, max_epochs=min(settings.max_epochs, most))
 
     def _with_strength(
         self,
@@ -538,6 +546,21 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     def member_epochs(self, n_features: int) -> int:
         """How many epochs of one member a fit takes: the scale of its progress."""
         return int(self.method.member_epochs(self.settings(), self.make_learner(n_features)))
+
+    def expected_epochs(self, n_rows: int, n_features: int, n_fits: int = 1) -> int:
+        """How many epochs of one member it takes to choose how to train, and to fit; roughly.
+
+        Args:
+            n_rows: of the training data.
+            n_features: their columns.
+            n_fits: fits that share one choice.
+        """
+        learner = self.make_learner(n_features)
+        settings = self._within_steps(self.settings(), learner, n_rows)
+        choosing = strength_epochs(learner, settings.max_epochs)
+        if str(self.max_epochs) == AUTO:  # most searches end after a quarter of their candidates
+            choosing += search_epochs(settings, learner, n_rows) // 4
+        return int(choosing + n_fits * self.method.member_epochs(settings, learner))
 
     def _arguments(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The constructor's arguments: those of the method's settings, and those of its learner."""
