@@ -3,6 +3,7 @@
 import gzip
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 import confide.workflow
-from confide.budget import Meter, Need, available_memory, of_fits, of_predicting
+from confide.budget import SPEEDS, Meter, Need, available_memory, of_fits, of_predicting
 from confide.cli import main
 from confide.encoding import EncodedTable
 from confide.errors import TooLargeError
 from confide.tables import ROWS_PER_BLOCK, TableFile, read_table
-from confide.workflow import fit_table, rows_per_block
+from confide.workflow import fit_table, kept_columns, refuse_missing_columns, rows_per_block
 
 MEGABYTE = 10**6
 
@@ -88,6 +89,19 @@ def test_predicting_needs_little_memory_however_wide_the_table_is():
     assert rows_per_block(10**9) == 1
 
 
+def test_names_of_a_wide_table_are_not_searched_one_by_one():
+    """Of 100,000 columns that took minutes."""
+
+    class Names(list):
+        def __contains__(self, name):
+            pytest.fail("a search")
+
+    names = Names(f"c{i}" for i in range(30))
+    model = SimpleNamespace(encoder_=None, feature_names_in_=list(names))
+    refuse_missing_columns(model, names)
+    assert kept_columns("all", names) == list(names)
+
+
 def test_more_rows_at_once_than_the_memory_takes_are_refused(folder, monkeypatch):
     model, table = confide.load(folder / "model.confide"), read_table(folder / "homes.csv")
     monkeypatch.setattr("confide.budget._of_system", lambda: 1000)
@@ -97,8 +111,8 @@ def test_more_rows_at_once_than_the_memory_takes_are_refused(folder, monkeypatch
 
 @pytest.mark.parametrize("command", ["fit", "check", "report", "predict"])
 def test_each_command_says_what_it_will_take(folder, monkeypatch, command):
-    for name in ("TRAINED_ROWS_PER_SECOND", "PREDICTED_ROWS_PER_SECOND"):
-        monkeypatch.setattr(f"confide.budget.{name}", 0.001)
+    monkeypatch.setattr("confide.budget.PREDICTED_ROWS_PER_SECOND", 0.001)
+    monkeypatch.setitem(SPEEDS, "paper", (0.001, 40))
 
     def stop(*_, **__):
         raise ValueError("The work begins.")
@@ -122,13 +136,47 @@ def test_small_work_is_not_announced(folder):
 
 
 def test_needs_grow_with_the_work():
-    small, large = of_fits(100, 10, 5, "auto", 1), of_fits(100_000, 10, 5, "auto", 21)
-    assert str(small) == ""
-    assert str(large) == "This will take about 14 minutes."
-    assert of_fits(1000, 10**5, 5, 80, 1).bytes == 40 * 10**8
+    assert str(of_fits(100, 10, 500)) == ""
+    assert str(of_fits(100_000, 10, 10_000)) == "This will take about 14 minutes."
+    assert of_fits(1000, 10**5, 400).bytes == 40 * 10**8
     assert str(of_predicting(10**7, 10, 21, 65_536)) == "This will take about 35 minutes."
     assert str(Need(2.5e9, 1)) == "This will take about 2.5 GB of memory."
     assert str(Need(0, 80)) == "This will take about 80 seconds."
+
+
+def test_the_estimators_tell_what_they_will_train():
+    fixed = confide.BootstrappedDeepEnsembleRegressor(max_epochs=80)
+    # Five members, and a third of their epochs again; a search in five folds where it is asked for.
+    assert fixed.expected_epochs(1000, 10, n_fits=3) == 3 * 5 * (80 + 24)
+    auto = confide.BootstrappedDeepEnsembleRegressor(max_epochs="auto")
+    assert auto.expected_epochs(1000, 10, n_fits=3) == 3 * 5 * (80 + 24) + 5 * 5 * 640 / 4
+    # The recipe for tables chooses in folds too, and takes fewer epochs of a long one.
+    tabular = confide.BootstrappedDeepEnsembleRegressor(recipe="tabular")
+    short, long = (tabular.expected_epochs(n_rows, 10) for n_rows in (1000, 100_000))
+    assert short > 10 * 128
+    assert long / 7 == pytest.approx(short / 128, rel=0.05)
+    assert tabular.expected_epochs(0, 10) > 0
+
+
+@pytest.mark.parametrize(
+    ("how", "kind"),
+    [
+        ((), "paper"),
+        (("--recipe", "tabular"), "tabular"),
+        (("--learner", "xgboost"), "trees"),
+        (("--network", "support.aliens:equinox_network"), "paper"),
+    ],
+)
+def test_a_fit_is_judged_by_what_it_trains(folder, monkeypatch, how, kind):
+    def stop(*_, **__):
+        raise ValueError("The work begins.")
+
+    monkeypatch.setattr(confide.workflow, "fit_table", stop)
+    for name in SPEEDS:
+        monkeypatch.setitem(SPEEDS, name, (0.001 if name == kind else 1e30, 40))
+    result = run("fit", folder / "homes.csv", "-t", "y", "-o", folder / "out", "--force", *how)
+    assert result.stderr.startswith("This will take about ")
+    assert "days" in result.stderr
 
 
 def test_rows_of_a_file_are_estimated(folder, tmp_path):

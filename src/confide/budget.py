@@ -13,11 +13,10 @@ SECONDS_WORTH_SAYING, BYTES_WORTH_SAYING = 5.0, 1e9
 BYTES_PER_TRAINED_CELL = 40
 # Of rows that are predicted, for each cell: as numbers, standardised, and what compares them.
 BYTES_PER_PREDICTED_CELL = 24
-# On two cores of 2024: rows of an epoch of a member, with so many columns as double its time.
-TRAINED_ROWS_PER_SECOND, COLUMNS_OF_HALF_SPEED = 2e6, 50
+# On two cores of 2024: rows of an epoch of a member a second, and columns that double its time.
+# Rough: networks measured at 404 rows and 13 columns, columns and trees on a busy machine.
+SPEEDS = {"paper": (2e6, 100), "tabular": (7e5, 40), "trees": (6e6, 40)}
 PREDICTED_ROWS_PER_SECOND = 1e5
-# Epochs that are chosen by a fit, and the share of them that is repeated.
-USUAL_EPOCHS, RETRAINED = 100, 1.3
 ADVICE = "Use fewer columns or a sample of the rows, or a machine with more memory."
 
 
@@ -40,14 +39,21 @@ class Need(NamedTuple):
         return f"This will take about {' and '.join(parts)}." if parts else ""
 
 
-def of_fits(
-    n_rows: int, n_columns: int, n_members: int, epochs: int | str | None, n_fits: int
-) -> Need:
-    """Of so many fits to a table; where the epochs are chosen by the fit, they are a guess."""
-    n_epochs = epochs if isinstance(epochs, int) else USUAL_EPOCHS
-    of_a_row = (1 + n_columns / COLUMNS_OF_HALF_SPEED) / TRAINED_ROWS_PER_SECOND
-    seconds = RETRAINED * n_fits * n_members * n_epochs * n_rows * of_a_row
-    return Need(BYTES_PER_TRAINED_CELL * n_rows * n_columns, seconds)
+def of_fits(n_rows: int, n_columns: int, member_epochs: int, learner: str = "paper") -> Need:
+    """Of all fits to a table together.
+
+    Args:
+        n_rows: of the table.
+        n_columns: of the table.
+        member_epochs: epochs of one member in all fits.
+        learner: one of those whose speed is known.
+
+    Returns:
+        What they take.
+    """
+    rows_per_second, columns_of_half_speed = SPEEDS[learner]
+    of_a_row = (1 + n_columns / columns_of_half_speed) / rows_per_second
+    return Need(BYTES_PER_TRAINED_CELL * n_rows * n_columns, member_epochs * n_rows * of_a_row)
 
 
 def of_predicting(

@@ -62,7 +62,7 @@ def test_tails_are_those_of_the_residuals(law, few, many):
 
 
 @pytest.mark.parametrize("degrees", [3, 5, 50])
-@pytest.mark.parametrize("level", [0.2, 0.5, 0.8, 0.9, 0.95])
+@pytest.mark.parametrize("level", [0.01, 0.2, 0.5, 0.8, 0.9, 0.95, 0.99])
 def test_the_prediction_interval_contains_the_confidence_interval(degrees, level):
     from confide.uncertainty import bootstrapped_confidence_law
 

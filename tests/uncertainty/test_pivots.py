@@ -1,7 +1,5 @@
 """Studentised errors of simulated fits: what they make of an interval, by hand and by law."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -126,31 +124,6 @@ def test_scores_of_normal_errors_follow_student_whatever_the_rows_scales():
 @given(tables, st.floats(0.01, 100))
 def test_scores_do_not_depend_on_units(table, unit):
     assert pooled_scores(unit * table) == pytest.approx(pooled_scores(table), rel=1e-9)
-
-
-CONTAINED = PivotLaw(np.array([0.0, 3.0]), np.array([2.0, 1.0]), np.arange(1.0, 200.0) / 10)
-CONTAINING = PivotLaw(np.zeros(2), np.ones(2), np.arange(1.0, 100.0), contains=CONTAINED)
-
-
-@pytest.mark.parametrize("level", [0.01, 0.3, 0.9, 0.985])
-def test_a_law_that_contains_another_has_the_wider_intervals(level):
-    own, other = replace(CONTAINING, contains=None), CONTAINED.interval(level)
-    found = CONTAINING.interval(level)
-    needed = np.max(np.abs(other), axis=1)  # about a centre of 0
-    assert found[:, 1] == pytest.approx(np.maximum(own.half_width(level), needed))
-    assert found[:, 0] == pytest.approx(-found[:, 1])
-    assert np.all(CONTAINING.cdf(found[:, 1]) >= (1 + level) / 2 - 1e-9)
-    assert np.all(CONTAINING.cdf(found[:, 1] - 1e-6) <= (1 + level) / 2 + 0.01)
-
-
-def test_a_law_that_contains_another_draws_as_it_bounds():
-    draws = CONTAINING.sample(np.random.default_rng(0), 20_000)
-    lower, upper = CONTAINING.interval(0.8).T
-    # Four standard errors, and a share of 1 / 100 between two scores.
-    assert np.mean((lower <= draws) & (draws <= upper), axis=0) == pytest.approx(0.8, abs=0.022)
-    assert CONTAINING.quantile(0.5).tolist() == [0, 0]
-    second = CONTAINING.take(np.array([1]))
-    assert second.interval(0.8).tolist() == CONTAINING.interval(0.8)[1:].tolist()
 
 
 @law

@@ -11,13 +11,13 @@ average over rows: an interval that is too wide here and too narrow there stays 
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
 from confide.persistence import Arrays
 from confide.prediction import Prediction
-from confide.uncertainty import SAME_LEVEL, Origin, Row, ScoreLaw, Scores
+from confide.uncertainty import SAME_LEVEL, ContainingLaw, Origin, Row, ScoreLaw, Scores
 
 
 def smallest_calibration_set(confidence_level: float) -> int:
@@ -36,8 +36,7 @@ class ConformalLaw(ScoreLaw):
 
     origin: ClassVar[Origin] = "held_out"
 
-    def why_infinite(self, confidence_level: float) -> str:
-        """What the user is told of infinite bounds at that level."""
+    def _why_infinite(self, confidence_level: float) -> str:
         n, needed = len(self.sorted_scores), smallest_calibration_set(confidence_level)
         reason = (
             f"and this level needs at least {needed}. Calibrate with more rows, or ask for a "
@@ -88,12 +87,11 @@ class Calibration:
     def calibrated(self, prediction: Prediction) -> Prediction:
         """The same with calibrated prediction intervals; everything else is as it was.
 
-        They contain the confidence intervals, where these are calibrated too.
+        They contain the confidence intervals, calibrated or not.
         """
-        raw, contains = prediction.uncalibrated or prediction, None
-        if prediction.is_calibrated("confidence"):  # by scores, as there is no other way
-            contains = cast("ScoreLaw", prediction.confidence_law)
-        law = ConformalLaw(raw.mean, prediction.scale, self.sorted_scores, contains)
+        raw, inner = prediction.uncalibrated or prediction, prediction.confidence_law
+        own = ConformalLaw(raw.mean, prediction.scale, self.sorted_scores)
+        law = own if inner is None else ContainingLaw(own, inner)
         return replace(prediction, prediction_law=law, uncalibrated=raw)
 
     def to_file(self) -> tuple[dict[str, Any], Arrays]:

@@ -27,7 +27,7 @@ from confide.simulate import (
     fitted_twins,
     n_steps,
 )
-from confide.uncertainty import PivotLaw, Row, Scores, Simulated, TwinErrors
+from confide.uncertainty import ContainingLaw, PivotLaw, Row, Scores, Simulated, TwinErrors
 
 Table = Float[np.ndarray, "row feature"]
 PerSimulation = Float64[np.ndarray, "simulation row"]
@@ -166,10 +166,11 @@ class ConfidenceCalibration:
         of_mean = scale(errors.factor, _standard_error(prediction))
         of_observation = scale(errors.prediction_factor, prediction.scale)
         confidence = PivotLaw(centre, of_mean, self.confidence_scores)
+        observation = PivotLaw(centre, of_observation, self.prediction_scores)
         return replace(
             prediction,
             confidence_law=confidence,
-            prediction_law=PivotLaw(centre, of_observation, self.prediction_scores, confidence),
+            prediction_law=ContainingLaw(observation, confidence),
             twin_errors=errors,
             uncalibrated=prediction,
         )

@@ -16,8 +16,6 @@ from confide.errors import TargetError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Of `check_table`; the members are the estimators' default.
-N_METHODS, MEMBERS = 3, 5
 BEFORE_CALIBRATION = (
     "All intervals are those before calibration. `confide fit` calibrates the prediction "
     "intervals and, with --calibrate-confidence, the confidence intervals too."
@@ -61,10 +59,14 @@ def check(
     with messages(), refusals(TargetError):
         _, table = arguments.training_table(file, target, exclude, output, force=force)
         from confide.persistence import atomic_file
-        from confide.workflow import check_table
+        from confide.workflow import check_table, compared
 
-        n_rows, n_fits = min(rows, table.num_rows), N_METHODS * simulations
-        say_need(of_fits(n_rows, table.num_columns, MEMBERS, None, n_fits))
+        n_rows, n_columns = min(rows, table.num_rows), table.num_columns
+        member_epochs = sum(
+            estimator.expected_epochs(n_rows, n_columns, simulations)
+            for estimator in compared().values()
+        )
+        say_need(of_fits(n_rows, n_columns, member_epochs, "tabular"))
         with nullcontext() if output is None else atomic_file(output) as picture:
             checked = check_table(
                 table, target, n_simulations=simulations, most_rows=rows, seed=seed

@@ -148,17 +148,17 @@ def fit(
         from confide.persistence import atomic_file
         from confide.workflow import fit_table
 
-        model = _estimator(
-            learner,
-            network,
-            epochs,
-            recipe=recipe,
-            n_members=members,
-            random_state=seed,
-            verbose=True,
-        )
+        how = {"recipe": recipe, "n_members": members, "random_state": seed, "verbose": True}
+        model = _estimator(learner, network, epochs, **how)
+        kind = "trees" if learner != "network" else recipe or "tabular"
+        known = model
+        if network is not None:  # nothing is known of it: it counts as the paper's
+            kind = "paper"
+            known = _estimator(learner, None, epochs, **{**how, "recipe": kind})
         n_fits = 1 + calibrate_confidence * (simulations or SIMULATIONS)
-        say_need(of_fits(table.num_rows, table.num_columns, members, epochs, n_fits))
+        n_rows, n_columns = table.num_rows, table.num_columns
+        member_epochs = known.expected_epochs(n_rows, n_columns, n_fits)
+        say_need(of_fits(n_rows, n_columns, member_epochs, kind))
         with atomic_file(output) as kept:  # opened first: who trains for hours must not lose all
             fitted = fit_table(
                 table,

@@ -87,7 +87,8 @@ def predict(
         names = source.schema.names
         refuse_missing_columns(fitted, names)
         kept = kept_columns(keep, names)
-        needed = [name for name in names if name in {*feature_names(fitted), *kept}]
+        asked = {*feature_names(fitted), *kept}
+        needed = [name for name in names if name in asked]
         at_once = rows_per_block(len(needed))
         if source.about_rows is not None:
             n_rows = source.about_rows

@@ -265,6 +265,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         that the bounds are infinite, and a warning says so. Use a hundred rows or more: the
         coverage that one calibration reaches varies by about sqrt(level * (1 - level) / n).
 
+        Where a prediction interval would not contain the confidence interval of its level, it is
+        made wider, and covers more often.
+
         Confidence intervals do not change. To calibrate them this way, one would need rows where
         the true function was observed. But a target is the function plus noise, and how often
         intervals hold targets does not tell how often they hold the function.
@@ -489,10 +492,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     ) -> Any:
         """The settings, with a number of epochs chosen if it is "auto"; `checked` keeps why."""
         checked.epochs_ = None  # that of an earlier fit
-        if "max_epochs" in left_to_recipe(self.get_params(deep=False)):
-            most = max(1, MOST_STEPS // learner.steps_per_epoch(len(y)))
-            return replace(settings, max_epochs=min(settings.max_epochs, most))
-        if str(self.max_epochs) != AUTO:
+        settings = self._within_steps(settings, learner, len(y))
+        if self._leaves_epochs or str(self.max_epochs) != AUTO:
             return settings
         title = f"Choosing epochs for {type(self).__name__}"
         total = search_epochs(settings, learner, len(y))
@@ -500,6 +501,18 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
             checked.epochs_ = choose_epochs(key, X, y, self.method, settings, learner, **how)
         return replace(settings, max_epochs=checked.epochs_.epochs)
+
+    @property
+    def _leaves_epochs(self) -> bool:
+        """Whether the number of epochs is left to the recipe."""
+        return "max_epochs" in left_to_recipe(self.get_params(deep=False))
+
+    def _within_steps(self, settings: Any, learner: Learner[Any], n_rows: int) -> Any:
+        """The settings; of a long table with fewer epochs, where these are left to the recipe."""
+        if not self._leaves_epochs:
+            return settings
+        most = max(1, MOST_STEPS // max(1, learner.steps_per_epoch(n_rows)))
+        return replace(settings, max_epochs=min(settings.max_epochs, most))
 
     def _with_strength(
         self,
@@ -511,8 +524,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         sample_weight: Float64[np.ndarray, " row"] | None,
     ) -> Choice:
         """As much regularised as is best for held-out rows, where there is a choice."""
-        epochs = settings.max_epochs
-        may_shorten = "max_epochs" in left_to_recipe(self.get_params(deep=False))
+        epochs, may_shorten = settings.max_epochs, self._leaves_epochs
         total = choice_epochs(learner, epochs, may_shorten=may_shorten)
         title = f"Choosing the strength of {type(self).__name__}"
         with progress_bar(title, total, shown=self.verbose and total > 0) as progress:
@@ -539,6 +551,24 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     def member_epochs(self, n_features: int) -> int:
         """How many epochs of one member a fit takes: the scale of its progress."""
         return int(self.method.member_epochs(self.settings(), self.make_learner(n_features)))
+
+    def expected_epochs(self, n_rows: int, n_features: int, n_fits: int = 1) -> int:
+        """How many epochs of one member it takes to choose how to train, and to fit; roughly.
+
+        Args:
+            n_rows: of the training data.
+            n_features: their columns.
+            n_fits: fits that share one choice.
+        """
+        learner = self.make_learner(n_features)
+        settings = self._within_steps(self.settings(), learner, n_rows)
+        epochs, may_shorten = settings.max_epochs, self._leaves_epochs
+        choosing = choice_epochs(learner, epochs, may_shorten=may_shorten)
+        if (
+            str(self.max_epochs) == AUTO and not may_shorten
+        ):  # most searches end after a quarter of their candidates
+            choosing += search_epochs(settings, learner, n_rows) // 4
+        return int(choosing + n_fits * self.method.member_epochs(settings, learner))
 
     def _arguments(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The constructor's arguments: those of the method's settings, and those of its learner."""

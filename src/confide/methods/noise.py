@@ -24,7 +24,12 @@ from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
 from confide.randomness import generator_from
 from confide.trees import Row, Trees, variance_of_residuals
-from confide.uncertainty import TPlusNormalLaw
+from confide.uncertainty import (
+    ContainingLaw,
+    Law,
+    TPlusNormalLaw,
+    bootstrapped_confidence_law,
+)
 
 # Degrees of freedom that are tried for the law of a new observation; the last is nearly normal.
 DEGREES = (3, 4, 5, 7, 10, 20, 50)
@@ -49,13 +54,11 @@ class Noise:
     tail_scale: float
     degrees_of_freedom: int
 
-    def prediction_law(
-        self, mean: Row, epistemic: Row, aleatoric: Row, n_members: int
-    ) -> TPlusNormalLaw:
+    def prediction_law(self, mean: Row, epistemic: Row, aleatoric: Row, n_members: int) -> Law:
         """The law of a new observation.
 
-        It is not narrower than the law of the true function, a t law with one degree of freedom
-        less than there are members, at levels up to 95 %.
+        Its intervals contain those of the true function, whose law is a t law with one degree of
+        freedom less than there are members. At levels up to 95 % it is a t law too.
 
         Args:
             mean: the prediction of each row.
@@ -69,11 +72,13 @@ class Noise:
         from scipy.stats import t
 
         scale = self.tail_scale * np.sqrt(epistemic + aleatoric)
-        if n_members > 1:  # one member has no law of the true function
-            degrees = np.array([[n_members - 1], [self.degrees_of_freedom]])
-            of_mean, own = t.ppf((0.6, 0.975), degrees)
-            scale = np.maximum(scale, np.max(of_mean / own) * np.sqrt(epistemic))
-        return TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom)
+        if n_members == 1:  # one member has no law of the true function
+            return TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom)
+        degrees = np.array([[n_members - 1], [self.degrees_of_freedom]])
+        of_mean, own = t.ppf((0.6, 0.975), degrees)
+        scale = np.maximum(scale, np.max(of_mean / own) * np.sqrt(epistemic))
+        true_function = bootstrapped_confidence_law(mean, epistemic, n_members)
+        return ContainingLaw(TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom), true_function)
 
     def to_arrays(self) -> Arrays:
         """What a model file keeps."""

@@ -102,8 +102,9 @@ class TableFile:
         return table
 
     def _check_columns(self, columns: Sequence[str] | None) -> None:
+        names = set(self.schema.names)
         for column in columns or ():
-            if column not in self.schema.names:
+            if column not in names:
                 raise TableFileError(
                     f"{self.name} has no column {column!r}. {nearest(column, self.schema.names)} "
                     f"Its columns: {', '.join(self.schema.names)}."

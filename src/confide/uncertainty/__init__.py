@@ -2,11 +2,12 @@
 
 Read `paper.py` for the paper's three sources of uncertainty and its intervals, `law.py` for what
 every law answers, `t_plus_normal.py` for the exact quantiles of the paper's law,
-`density_free.py` for laws that have intervals and no density, `pivots.py` for intervals that are
-calibrated on simulated data.
+`density_free.py` for laws that have intervals and no density, `containing.py` for laws whose
+intervals contain those of another, `pivots.py` for intervals that are calibrated on simulated data.
 """
 
 from confide.moved import renamed
+from confide.uncertainty.containing import ContainingLaw as ContainingLaw
 from confide.uncertainty.density_free import SAME_LEVEL as SAME_LEVEL
 from confide.uncertainty.density_free import LevelLaw as LevelLaw
 from confide.uncertainty.density_free import ScoreLaw as ScoreLaw

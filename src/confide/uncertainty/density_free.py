@@ -3,15 +3,14 @@
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
 from jaxtyping import Float64
 
 from confide.errors import NoSuchIntervalError
-from confide.uncertainty.law import Bounds, Draws, Numbers, Row, SymmetricLaw, Values
+from confide.uncertainty.law import Draws, Row, SymmetricLaw, Values
 
 Scores = Float64[np.ndarray, " score"]
 # Levels are compared as they are meant: 0.7 + 0.1 is 0.8.
@@ -111,56 +110,24 @@ class ScoreLaw(DensityFreeLaw):
         location: its centre.
         scale: what a score of one stands for.
         sorted_scores: how far off the centre was when it could be seen, in scales.
-        contains: a law whose intervals those of this law contain, level by level: they are made
-            wider where they would not. So a new observation is never bounded more tightly than the
-            true function, though the two were calibrated by different means.
     """
 
     per_row = ("location", "scale")
     scale: Row
     sorted_scores: Scores
-    contains: "ScoreLaw | None" = None
 
     def half_width(self, confidence_level: float) -> Row:
         """Half the width of the interval; infinite, with a warning, for want of scores."""
-        widest = np.zeros_like(self.scale)
         if confidence_level < SAME_LEVEL:
-            return widest  # the median is the centre, on an infinite scale too
-        for law, away in self._laws():
-            score = conformal_quantile(law.sorted_scores, confidence_level)
-            if score == math.inf:
-                warnings.warn(
-                    law.why_infinite(confidence_level),
-                    UserWarning,
-                    stacklevel=5,  # the line that asked a `Prediction` or an estimator, as a rule
-                )
-            widest = np.maximum(widest, away + _times(score, law.scale))
-        return widest
-
-    def interval(self, confidence_level: float) -> Bounds:
-        """The central interval with that probability."""
-        half_width = self.half_width(confidence_level)
-        lower, upper = self.location - half_width, self.location + half_width
-        if (other := self.contains) is not None and confidence_level >= SAME_LEVEL:
-            # To the last bit: about two centres, the same bound may be rounded differently.
-            half_width = _times(
-                conformal_quantile(other.sorted_scores, confidence_level), other.scale
+            return np.zeros_like(self.scale)  # the median is the centre, on an infinite scale too
+        score = conformal_quantile(self.sorted_scores, confidence_level)
+        if score == math.inf:
+            warnings.warn(
+                self._why_infinite(confidence_level),
+                UserWarning,
+                stacklevel=5,  # the line that asked a `Prediction` or an estimator, as a rule
             )
-            lower = np.minimum(lower, other.location - half_width)
-            upper = np.maximum(upper, other.location + half_width)
-        return np.stack([lower, upper], axis=-1)
-
-    def take(self, rows: Numbers) -> "ScoreLaw":
-        """The law of the rows with these numbers, in this order."""
-        contains = None if self.contains is None else self.contains.take(rows)
-        per_row = {name: getattr(self, name)[rows] for name in self.per_row}
-        return replace(self, **per_row, contains=contains)
-
-    def _laws(self) -> "Iterator[tuple[ScoreLaw, Row]]":
-        """Those that bound it, itself first, and how far their centres are from its own."""
-        yield self, np.zeros_like(self.location)
-        if self.contains is not None:
-            yield self.contains, np.abs(self.contains.location - self.location)
+        return _times(score, self.scale)
 
     def cdf(self, value: Values) -> Row:
         """The probability of lying at or below `value` (one number, or one for each row)."""
@@ -171,35 +138,28 @@ class ScoreLaw(DensityFreeLaw):
     def sample(self, generator: np.random.Generator, n_samples: int) -> Draws:
         """Independent draws, for each row; one of n + 1 is infinite."""
         shape = (n_samples, len(self.location))
+        scores, probabilities = self._curve
         drawn = generator.uniform(size=shape)
+        score = np.interp(drawn, probabilities, scores, right=math.inf)
         side = np.where(generator.uniform(size=shape) < 0.5, -1, 1)
-        distances = [
-            away + _times(np.interp(drawn, *law.curve[::-1], right=math.inf), law.scale)
-            for law, away in self._laws()
-        ]
-        return self.location + side * np.maximum.reduce(distances)
+        return self.location + side * _times(score, self.scale)
 
     @property
-    def curve(self) -> tuple[Scores, Scores]:
+    def _curve(self) -> tuple[Scores, Scores]:
         """The finite scores from zero on, and the probability of a score up to each."""
         finite = self.sorted_scores[np.isfinite(self.sorted_scores)]
         probabilities = np.arange(len(finite) + 1) / (len(self.sorted_scores) + 1)
         return np.concatenate([[0.0], finite]), probabilities
 
     def _central_probability(self, distance: Row) -> Row:
-        """Of lying so near to the centre, by whichever law has the wider interval."""
-        probabilities = []
-        for law, away in self._laws():
-            # A row without a scale has all finite scores at its centre.
-            ratio = np.full_like(distance, math.inf)
-            with np.errstate(over="ignore"):
-                np.divide(distance - away, law.scale, out=ratio, where=law.scale > 0)
-            inside = np.where(distance < away, 0.0, np.interp(ratio, *law.curve))
-            probabilities.append(np.where(np.isinf(distance), 1.0, inside))
-        return np.minimum.reduce(probabilities)
+        # A row without a scale has all finite scores at its centre.
+        ratio = np.full_like(distance, math.inf)
+        with np.errstate(over="ignore"):
+            np.divide(distance, self.scale, out=ratio, where=self.scale > 0)
+        return np.where(np.isinf(distance), 1.0, np.interp(ratio, *self._curve))
 
     @abstractmethod
-    def why_infinite(self, confidence_level: float) -> str:
+    def _why_infinite(self, confidence_level: float) -> str:
         """What the user is told of infinite bounds at that level."""
 
     @property

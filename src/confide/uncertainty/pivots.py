@@ -44,8 +44,7 @@ class PivotLaw(ScoreLaw):
 
     origin: ClassVar[Origin] = "twins"
 
-    def why_infinite(self, confidence_level: float) -> str:
-        """What the user is told of infinite bounds at that level."""
+    def _why_infinite(self, confidence_level: float) -> str:
         return (
             f"Intervals at {100 * confidence_level:g} %, calibrated on a simulated twin, are "
             f"infinite: this level takes more than the {len(self.sorted_scores)} simulated errors "

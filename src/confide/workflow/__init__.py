@@ -2,6 +2,7 @@
 
 from confide.workflow.check import CheckedTable as CheckedTable
 from confide.workflow.check import check_table as check_table
+from confide.workflow.check import compared as compared
 from confide.workflow.describe import Description as Description
 from confide.workflow.describe import described as described
 from confide.workflow.fit import FittedTable as FittedTable

@@ -9,6 +9,7 @@ from confide.coverage import CoverageCheck, coverage_check
 from confide.estimators import (
     BootstrappedDeepEnsembleRegressor,
     DeepEnsembleRegressor,
+    IntervalRegressor,
     NaiveBootstrapRegressor,
 )
 from confide.moved import renamed_attribute
@@ -38,6 +39,15 @@ class CheckedTable:
         )
 
     asks_for_honesty = renamed_attribute("asks_for_honesty", "advises_calibration")
+
+
+def compared() -> dict[str, IntervalRegressor]:
+    """The estimators that are checked beside each other."""
+    return {
+        OURS: BootstrappedDeepEnsembleRegressor(max_epochs="auto"),
+        "deep ensemble": DeepEnsembleRegressor(max_epochs="auto"),
+        "naive bootstrap": NaiveBootstrapRegressor(max_epochs="auto"),
+    }
 
 
 def check_table(
@@ -74,11 +84,7 @@ def check_table(
         features, y, rows = features.take(drawn), y[drawn], rows[drawn]
     with counted_in_file(rows), notes.of_warnings():
         report = coverage_check(
-            {
-                OURS: BootstrappedDeepEnsembleRegressor(max_epochs="auto"),
-                "deep ensemble": DeepEnsembleRegressor(max_epochs="auto"),
-                "naive bootstrap": NaiveBootstrapRegressor(max_epochs="auto"),
-            },
+            compared(),
             features,
             y,
             n_simulations=n_simulations,

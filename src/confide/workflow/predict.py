@@ -28,9 +28,9 @@ def features_of(model: IntervalRegressor, table: "pa.Table") -> "pa.Table":
     import pyarrow as pa
 
     refuse_missing_columns(model, table.column_names)
-    names = feature_names(model)
+    names, there = feature_names(model), set(table.column_names)
     for name in names:  # those that are missing now are not used
-        if name not in table.column_names:
+        if name not in there:
             table = table.append_column(name, pa.nulls(table.num_rows))
     return table.select(names)
 
@@ -60,8 +60,9 @@ def refuse_missing_columns(model: IntervalRegressor, there: Sequence[str]) -> No
     """
     unused = () if model.encoder_ is None else model.encoder_.left_out
     needed = [name for name in feature_names(model) if name not in unused]
-    if missing := [name for name in needed if name not in there]:
-        near = [hint for name in missing if (hint := nearest(name, there))]
+    names = set(there)  # of a wide table, a list would take minutes
+    if missing := [name for name in needed if name not in names]:
+        near = [hint for name in missing[:10] if (hint := nearest(name, there))]
         raise TableMismatchError(
             f"The model needs columns that the table does not have: {listed(missing)}; the table "
             f"has {listed(there)}. {' '.join(dict.fromkeys(near[:3]))}".rstrip()
@@ -165,7 +166,9 @@ def kept_columns(asked: str, there: Sequence[str]) -> list[str]:
     Raises:
         KeptColumnError: one of them is not there.
     """
-    kept = list(there) if asked == "all" else [name for name in asked.split(",") if name]
+    if asked == "all":
+        return list(there)
+    kept = [name for name in asked.split(",") if name]
     for name in kept:
         if name not in there:
             raise KeptColumnError.of_missing(name, there, "keep")
