@@ -112,7 +112,7 @@ def test_more_rows_at_once_than_the_memory_takes_are_refused(folder, monkeypatch
 @pytest.mark.parametrize("command", ["fit", "check", "report", "predict"])
 def test_each_command_says_what_it_will_take(folder, monkeypatch, command):
     monkeypatch.setattr("confide.budget.PREDICTED_ROWS_PER_SECOND", 0.001)
-    monkeypatch.setitem(SPEEDS, "paper", (0.001, 40))
+    monkeypatch.setitem(SPEEDS, "tabular", (0.001, 40))
 
     def stop(*_, **__):
         raise ValueError("The work begins.")
@@ -137,7 +137,7 @@ def test_small_work_is_not_announced(folder):
 
 def test_needs_grow_with_the_work():
     assert str(of_fits(100, 10, 500)) == ""
-    assert str(of_fits(100_000, 10, 10_000)) == "This will take about 14 minutes."
+    assert str(of_fits(100_000, 10, 10_000)) == "This will take about 9 minutes."
     assert of_fits(1000, 10**5, 400).bytes == 40 * 10**8
     assert str(of_predicting(10**7, 10, 21, 65_536)) == "This will take about 35 minutes."
     assert str(Need(2.5e9, 1)) == "This will take about 2.5 GB of memory."
@@ -145,13 +145,13 @@ def test_needs_grow_with_the_work():
 
 
 def test_the_estimators_tell_what_they_will_train():
-    fixed = confide.BootstrappedDeepEnsembleRegressor(max_epochs=80)
+    fixed = confide.BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs=80)
     # Five members, and a third of their epochs again; a search in five folds where it is asked for.
     assert fixed.expected_epochs(1000, 10, n_fits=3) == 3 * 5 * (80 + 24)
-    auto = confide.BootstrappedDeepEnsembleRegressor(max_epochs="auto")
+    auto = confide.BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs="auto")
     assert auto.expected_epochs(1000, 10, n_fits=3) == 3 * 5 * (80 + 24) + 5 * 5 * 640 / 4
     # The recipe for tables chooses in folds too, and takes fewer epochs of a long one.
-    tabular = confide.BootstrappedDeepEnsembleRegressor(recipe="tabular")
+    tabular = confide.BootstrappedDeepEnsembleRegressor()
     short, long = (tabular.expected_epochs(n_rows, 10) for n_rows in (1000, 100_000))
     assert short > 10 * 128
     assert long / 7 == pytest.approx(short / 128, rel=0.05)
@@ -161,8 +161,8 @@ def test_the_estimators_tell_what_they_will_train():
 @pytest.mark.parametrize(
     ("how", "kind"),
     [
-        ((), "paper"),
-        (("--recipe", "tabular"), "tabular"),
+        ((), "tabular"),
+        (("--recipe", "paper"), "paper"),
         (("--learner", "xgboost"), "trees"),
         (("--network", "support.aliens:equinox_network"), "paper"),
     ],

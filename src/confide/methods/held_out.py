@@ -184,7 +184,8 @@ def _trained_folds(
             yield learner.take(state, np.arange(k * n_all, (k + 1) * n_all))
         return
     for own, rows in zip(of_folds, seen, strict=True):
-        part, y = TrainingData.from_rows(data.inputs[rows], data.weight[rows]), of_members[:, rows]
+        part = TrainingData.from_rows(data.inputs[rows], data.weight[rows])
+        y = np.take(of_members, rows, axis=1)  # a row for each member lies together
         yield train_ensemble(own, learner, part, y, epochs, progress=progress)
 
 
