@@ -351,7 +351,7 @@ def test_hostile_arguments_are_refused_at_once(rewritten, arguments):
 @pytest.mark.parametrize(
     ("estimator", "arguments", "n_weights", "message"),
     [
-        ("DeepEnsembleRegressor", {"hidden_layer_sizes": [1] * 4000}, 8006, "at most 100 layers"),
+        ("DeepEnsembleRegressor", {"hidden_layer_sizes": [1] * 4000}, 8006, "at most 32 layers"),
         ("ConcreteDropoutRegressor", {"n_passes": 100_000}, 33, "between 2 and 10000"),
         (
             "ConcreteDropoutRegressor",

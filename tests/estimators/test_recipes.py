@@ -80,7 +80,7 @@ def test_a_long_table_takes_fewer_passes():
         model, model.settings(), model.make_learner(3), None, X, np.zeros(1200), None
     )
     assert settings.max_epochs == MOST_STEPS // 1200
-    assert model.fit(X, y).max_epochs_ in (32, 128)
+    assert model.fit(X, y).max_epochs_ in (16, 32, 128)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -192,7 +192,7 @@ def noisy(n=100):
     return X, np.random.default_rng(1).normal(size=n)
 
 
-@pytest.mark.parametrize(("table", "dropout", "epochs"), [(rough, 0.0, 128), (noisy, 0.3, 32)])
+@pytest.mark.parametrize(("table", "dropout", "epochs"), [(rough, 0.0, 128), (noisy, 0.5, 16)])
 @pytest.mark.parametrize("asked", [None, "auto"])
 def test_the_strength_is_chosen_from_the_data_and_kept(table, dropout, epochs, asked, tmp_path):
     X, y = table()

@@ -148,8 +148,8 @@ def test_what_is_asked_for_is_not_chosen():
         return choice_epochs(networks(2, 5, network="tabular", **how), 100)
 
     a_choice = N_FOLDS * N_MEMBERS
-    assert lengths() == a_choice * (25 + 25 + 100 + 25)
-    assert lengths(smooth=True) == a_choice * (25 + 100 + 25)
+    assert lengths() == a_choice * (25 + 25 + 100 + 25 + 12)
+    assert lengths(smooth=True) == a_choice * (25 + 100 + 25 + 12)
     assert lengths(dropout=0.1) == a_choice * (25 + 25 + 100)
     assert lengths(dropout=0.1, smooth=False) == a_choice * (25 + 100)
     asked = networks(2, 5, network="tabular", dropout=0.1, smooth=False)

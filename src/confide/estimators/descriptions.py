@@ -16,7 +16,7 @@ ARGUMENTS = {
         "paper" for the paper's settings. Arguments that are left at None are the recipe's; see
         `confide.estimators.RECIPES`.""",
     "dropout": """share of hidden units that are left out in a step of training; "auto" chooses
-        none or 0.3 on rows that are held out. Of the recipe "tabular" alone.""",
+        none, 0.3 or 0.5 on rows that are held out. Of the recipe "tabular" alone.""",
     "smooth": """whether the network has no high frequencies, for a smooth function; "auto" chooses
         on rows that are held out. Of the recipe "tabular" alone.""",
     "network": """None for the recipe's network, or a function that makes one of your own:
@@ -24,8 +24,8 @@ ARGUMENTS = {
         to a mean and a log standard deviation; make(n_features) returns a PyTorch module that does
         so for a batch of rows.""",
     "hidden_layer_sizes": "units of each hidden layer of the recipe's network.",
-    "max_epochs": """passes over the data. Left out or "auto", the recipe "tabular" chooses 128 or
-        32 of them on rows that are held out, and fewer for long tables. For "paper" they are 80;
+    "max_epochs": """passes over the data. Left out or "auto", the recipe "tabular" chooses 128, 32
+        or 16 of them on rows that are held out, and fewer for long tables. For "paper" they are 80;
         "auto" then chooses their number by the likelihood of held-out rows, which makes better
         predictions, but confidence intervals that cover less often (`results/epochs.md`).""",
     "batch_size": "rows in a step.",

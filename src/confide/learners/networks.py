@@ -48,10 +48,12 @@ TABULAR: Mapping[str, Any] = MappingProxyType(
 )
 """Networks for tables and their training."""
 NETWORKS = ("tabular", "paper")
-# What dropout="auto" and smooth="auto" choose from, and the share of the epochs that is tried too.
-DROPOUTS, SMOOTH, SHORT = (0.0, 0.3), (False, True), 0.25
-# Each layer is compiled, which takes minutes for thousands of them: a small file could ask for it.
-MOST_LAYERS = 100
+# What dropout="auto" chooses from, each with its share of the epochs: the noisier, the shorter.
+DROPOUTS = {0.0: 1.0, 0.3: 0.25, 0.5: 0.125}
+# Of the epochs, for the trainings that choose how smooth the network is.
+SHORT = 0.25
+# Each layer is compiled, a second for twenty of them: a small file could ask for thousands.
+MOST_LAYERS = 32
 
 
 def networks(
@@ -147,7 +149,7 @@ def _tabular_networks(
             f"`l2_penalty` belongs to the paper's network, got {l2_penalty!r}. Leave it at None, "
             "or pass recipe='paper'; `dropout` regularises the network 'tabular'."
         )
-    dropouts = DROPOUTS if dropout in (None, "auto") else (dropout,)
+    dropouts = DROPOUTS if dropout in (None, "auto") else {dropout: 1.0}
     for dropped in dropouts:
         advice = "It is the share of units dropped, such as 0.15, or 'auto'."
         require_within("dropout", dropped, "[0, 1)", advice)
@@ -159,10 +161,12 @@ def _tabular_networks(
         training = {**training, "learning_rate": OneCycle(np.asarray(rate, np.float32))}
     # First how smooth, by short trainings; then how long and how much dropout.
     choices = []
-    for is_smooth in SMOOTH if smooth in (None, "auto") else (bool(smooth),):
-        first, *others = (TabularNetwork.of(sizes, dropped, is_smooth) for dropped in dropouts)
-        next_ones = (Alternative(first, 1.0), *(Alternative(one, SHORT) for one in others))
-        choices.append(Alternative(first, SHORT, next_ones))
+    for is_smooth in (False, True) if smooth in (None, "auto") else (bool(smooth),):
+        further = [
+            Alternative(TabularNetwork.of(sizes, dropped, is_smooth), share)
+            for dropped, share in dropouts.items()
+        ]
+        choices.append(Alternative(further[0].network, SHORT, tuple(further)))
     network, of_all = choices[0].network, {"choices": tuple(choices)}
     return jax_networks(network, SquaredError(), n_members, **of_all, **training)
 
