@@ -148,7 +148,12 @@ def fit(
         from confide.persistence import atomic_file
         from confide.workflow import fit_table
 
-        how = {"recipe": recipe, "n_members": members, "random_state": seed, "verbose": True}
+        how: dict[str, Any] = {
+            "recipe": recipe,
+            "n_members": members,
+            "random_state": seed,
+            "verbose": True,
+        }
         model = _estimator(learner, network, epochs, **how)
         kind = "trees" if learner != "network" else recipe or "tabular"
         known = model

@@ -149,7 +149,7 @@ def _tabular_networks(
             f"`l2_penalty` belongs to the paper's network, got {l2_penalty!r}. Leave it at None, "
             "or pass recipe='paper'; `dropout` regularises the network 'tabular'."
         )
-    dropouts = DROPOUTS if dropout in (None, "auto") else {dropout: 1.0}
+    dropouts: dict[Any, float] = DROPOUTS if dropout in (None, "auto") else {dropout: 1.0}
     for dropped in dropouts:
         advice = "It is the share of units dropped, such as 0.15, or 'auto'."
         require_within("dropout", dropped, "[0, 1)", advice)
@@ -167,8 +167,8 @@ def _tabular_networks(
             for dropped, share in dropouts.items()
         ]
         choices.append(Alternative(further[0].network, SHORT, tuple(further)))
-    network, of_all = choices[0].network, {"choices": tuple(choices)}
-    return jax_networks(network, SquaredError(), n_members, **of_all, **training)
+    training = {**training, "choices": tuple(choices)}
+    return jax_networks(choices[0].network, SquaredError(), n_members, **training)
 
 
 def jax_networks(

@@ -168,7 +168,7 @@ def _prediction(
     n_members = fitted.settings.n_members
     epistemic = epistemic_variance(classical, optimisation, n_members)
     if fitted.noise is None:
-        law = bootstrapped_prediction_law(mean, epistemic, noise, n_members)
+        law: Law = bootstrapped_prediction_law(mean, epistemic, noise, n_members)
     else:
         law = fitted.noise.prediction_law(mean, epistemic, noise, n_members)
     return Prediction(

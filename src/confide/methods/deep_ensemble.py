@@ -48,7 +48,7 @@ def _prediction(
     n_members, several = fitted.settings.n_members, optimisation is not None
     law = deep_ensemble_confidence_law(mean, disagreement, n_members) if several else None
     if fitted.noise is None:
-        prediction_law = deep_ensemble_prediction_law(mean, disagreement, noise)
+        prediction_law: Law = deep_ensemble_prediction_law(mean, disagreement, noise)
     else:
         prediction_law = fitted.noise.prediction_law(mean, disagreement, noise, n_members)
     return Prediction(

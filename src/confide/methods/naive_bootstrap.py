@@ -15,6 +15,7 @@ from confide.methods.predictor import SPREADS, Answers, FittedMembers, Predictor
 from confide.prediction import Prediction
 from confide.randomness import MemberKeys, generator_from
 from confide.uncertainty import (
+    Law,
     aleatoric_variance,
     bootstrapped_confidence_law,
     bootstrapped_prediction_law,
@@ -71,7 +72,7 @@ def _prediction(fitted: Fitted, mean: Row, noise: Row, spread: Row) -> Predictio
     """
     n_members = fitted.settings.n_members
     if fitted.noise is None:
-        law = bootstrapped_prediction_law(mean, spread, noise, n_members)
+        law: Law = bootstrapped_prediction_law(mean, spread, noise, n_members)
     else:
         law = fitted.noise.prediction_law(mean, spread, noise, n_members)
     return Prediction(
