@@ -597,7 +597,8 @@ def test_methods_without_a_confidence_interval_say_so(data, small):
     assert not alone.get_prediction(data[0]).is_calibrated("confidence")
     with pytest.raises(NoSuchIntervalError, match="at least two members"):
         alone.calibrate_confidence(*data)
-    bounds = confide.QualityDrivenEnsembleRegressor(**small).fit(*data)
+    network = {name: value for name, value in small.items() if name != "recipe"}
+    bounds = confide.QualityDrivenEnsembleRegressor(**network).fit(*data)
     with pytest.raises(NoSuchIntervalError, match="no confidence interval"):
         bounds.calibrate_confidence(*data)
 

@@ -20,12 +20,8 @@ from confide.coverage import CoverageCheck, MapieAdapter, simulated_answers
 from confide.coverage.result import Coverage, WorstStretch
 from confide.simulate import NOISE_LAWS, Truth
 
-SMALL = {
-    "recipe": "paper",
-    "hidden_layer_sizes": (4,),
-    "max_epochs": 6,
-    "learning_rate": 0.05,
-}
+NETWORK = {"hidden_layer_sizes": (4,), "max_epochs": 6, "learning_rate": 0.05}
+SMALL = {"recipe": "paper", **NETWORK}
 
 
 @dataclass(frozen=True)
@@ -249,7 +245,7 @@ def test_a_simulation_does_not_depend_on_how_many_run(line):
 
 def test_intervals_that_an_estimator_lacks_are_left_out(line):
     X, y = line
-    model = QualityDrivenEnsembleRegressor(**SMALL, confidence_level=0.8)
+    model = QualityDrivenEnsembleRegressor(**NETWORK, confidence_level=0.8)
     answers = simulated_answers(model, X, np.tile(y, (2, 1)), X, [0.8, 0.95], [1, 2])
     assert set(answers.intervals) == {("prediction", 0.8)}
 
@@ -411,7 +407,7 @@ def test_an_estimator_without_intervals_is_refused(line):
 
 
 def test_an_estimator_with_no_interval_at_these_levels_is_refused(line):
-    model = QualityDrivenEnsembleRegressor(**SMALL, confidence_level=0.9)
+    model = QualityDrivenEnsembleRegressor(**NETWORK, confidence_level=0.9)
     with pytest.raises(NoSuchIntervalError, match=r"none of the levels \[0.8, 0.95\]"):
         coverage_check(model, *line, n_simulations=2)
 

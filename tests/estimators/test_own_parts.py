@@ -10,7 +10,7 @@ from support.aliens import Fake, equinox_network
 import confide
 from confide import DeepEnsembleRegressor
 
-FEW = {"recipe": "paper", "n_members": 2, "max_epochs": 3, "random_state": 0}
+FEW = {"n_members": 2, "max_epochs": 3, "random_state": 0}
 
 
 class Shifted(eqx.Module):
@@ -56,7 +56,7 @@ def test_a_message_names_options_that_exist(data, tmp_path):
 def with_optimiser(data, tmp_path_factory):
     path = tmp_path_factory.mktemp("own") / "model"
     model = confide.BootstrappedDeepEnsembleRegressor(
-        hidden_layer_sizes=(4,), optimiser=optax.sgd(0.01), **FEW
+        recipe="paper", hidden_layer_sizes=(4,), optimiser=optax.sgd(0.01), **FEW
     )
     model.fit(*data).save(path)
     return path, model

@@ -195,7 +195,7 @@ def test_raw_and_calibrated_intervals_are_those_of_one_users_fit(short_sine, com
     frame, _ = computed
     y = short_sine.targets(seeds_of(QUICK, "targets"))[1]
     model = BootstrappedDeepEnsembleRegressor(
-        **QUICK["parameters"], random_state=seeds_of(QUICK, "fits")[1]
+        recipe="paper", **QUICK["parameters"], random_state=seeds_of(QUICK, "fits")[1]
     ).fit(short_sine.X_train, y)
     model.calibrate_confidence(short_sine.X_train, y, n_simulations=10)
     prediction = model.get_prediction(short_sine.X_test)

@@ -41,11 +41,11 @@ def intervals():
     drawn = np.array([truth.draw(key_from(seed), X_train) for seed in seeds])
     published = bootstrapped_deep_ensemble.AS_PUBLISHED
     methods = {
-        "BDE": (confide.BootstrappedDeepEnsembleRegressor(**published), drawn),
-        "DE": (confide.DeepEnsembleRegressor(), drawn),
+        "BDE": (confide.BootstrappedDeepEnsembleRegressor(recipe="paper", **published), drawn),
+        "DE": (confide.DeepEnsembleRegressor(recipe="paper"), drawn),
         # The published loop trained it on the real targets.
         "NB": (
-            confide.NaiveBootstrapRegressor(**naive_bootstrap.AS_PUBLISHED),
+            confide.NaiveBootstrapRegressor(recipe="paper", **naive_bootstrap.AS_PUBLISHED),
             np.tile(y_train, (N_SIMULATIONS, 1)),
         ),
     }

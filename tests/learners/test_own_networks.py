@@ -19,7 +19,7 @@ from confide.learners import Learner, Normal, Plan, SquaredError, TrainingData, 
 from confide.randomness import key_from, member_keys
 
 KEYS = member_keys(key_from(5), 3)
-FEW = {"recipe": "paper", "n_members": 2, "max_epochs": 6, "random_state": 0}
+FEW = {"n_members": 2, "max_epochs": 6, "random_state": 0}
 
 
 def deep(**changes):

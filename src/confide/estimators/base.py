@@ -142,8 +142,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         """Fits to many data sets with the same inputs, all in one batch on all cores.
 
         This is for simulations, and far faster than a loop of fits. The result for a data set
-        depends on its targets and its random state alone, not on the other data sets. With
-        `max_epochs="auto"` the first data set chooses the number of epochs for all.
+        depends on its targets and its random state alone, not on the other data sets. But what is
+        left to the data, such as the number of epochs, is chosen by the first of them for all.
 
         Args:
             X: a table or an array, as for `fit`, the same for all.
