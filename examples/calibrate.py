@@ -20,7 +20,9 @@ X_train, X_rest, y_train, y_rest = train_test_split(X, y, test_size=0.5, random_
 X_cal, X_test, y_cal, y_test = train_test_split(X_rest, y_rest, test_size=0.5, random_state=0)
 
 # %% Eighty epochs are too many for such noisy data.
-model = BootstrappedDeepEnsembleRegressor(max_epochs=80, random_state=0).fit(X_train, y_train)
+model = BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs=80, random_state=0).fit(
+    X_train, y_train
+)
 model.calibrate(X_cal, y_cal)
 prediction = model.get_prediction(X_test)
 

@@ -20,9 +20,9 @@ from confide import (
 # %% One call.
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 methods = {
-    "bootstrapped": BootstrappedDeepEnsembleRegressor(max_epochs=20),
-    "deep ensemble": DeepEnsembleRegressor(max_epochs=20),
-    "naive bootstrap": NaiveBootstrapRegressor(max_epochs=20),
+    "bootstrapped": BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs=20),
+    "deep ensemble": DeepEnsembleRegressor(recipe="paper", max_epochs=20),
+    "naive bootstrap": NaiveBootstrapRegressor(recipe="paper", max_epochs=20),
 }
 report = coverage_check(methods, X, y, n_simulations=20, confidence_levels=0.8, random_state=0)
 

@@ -31,7 +31,7 @@ x = generator.uniform(-1.5, 1.5, 300)
 y = true_mean(x) + 0.2 * generator.normal(size=x.size)
 
 # %% Fit, then fit again to 20 data sets simulated from functions that resemble ours.
-model = BootstrappedDeepEnsembleRegressor(random_state=0).fit(x[:, None], y)
+model = BootstrappedDeepEnsembleRegressor(recipe="paper", random_state=0).fit(x[:, None], y)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", CalibrationWarning)  # the picture shows it
     model.calibrate_confidence(x[:, None], y)

@@ -18,7 +18,9 @@ from confide.plot import plot_intervals
 generator = np.random.default_rng(2)
 x = np.concatenate([generator.uniform(-1.5, -0.6, 150), generator.uniform(0.3, 1.2, 150)])
 y = np.sin(3 * x) + 0.2 * generator.normal(size=x.size)
-model = BootstrappedDeepEnsembleRegressor(max_epochs=100, random_state=0).fit(x[:, None], y)
+model = BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs=100, random_state=0).fit(
+    x[:, None], y
+)
 
 # %% Asked everywhere, also where nothing was seen.
 grid = np.linspace(-2.5, 2.5, 251)

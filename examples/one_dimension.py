@@ -26,7 +26,7 @@ x = np.concatenate([generator.uniform(-1.5, 0.0, 40), generator.uniform(0.0, 1.5
 y = true_mean(x) + (0.25 + 0.1 * x) * generator.normal(size=x.size)
 
 # %% Fit, and ask once for everything.
-model = BootstrappedDeepEnsembleRegressor(max_epochs=150, random_state=0)
+model = BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs=150, random_state=0)
 model.fit(x[:, None], y)
 grid = np.linspace(-1.5, 1.5, 301)
 prediction = model.get_prediction(grid[:, None])

@@ -18,7 +18,9 @@ from confide.plot import plot_overfitting
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 for ax, epochs in zip(axes, (20, 400), strict=True):
-    model = BootstrappedDeepEnsembleRegressor(max_epochs=epochs, random_state=0).fit(X, y)
+    model = BootstrappedDeepEnsembleRegressor(
+        recipe="paper", max_epochs=epochs, random_state=0
+    ).fit(X, y)
     plot_overfitting(model.get_prediction(X), ax=ax)
     ax.set_title(f"{epochs} epochs", fontsize=11)
 

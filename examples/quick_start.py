@@ -17,7 +17,7 @@ from confide.plot import IntervalsDisplay, SplitDisplay
 # %% Fit; nothing has to be scaled.
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=1)
-model = BootstrappedDeepEnsembleRegressor(max_epochs=20, random_state=0).fit(X_train, y_train)
+model = BootstrappedDeepEnsembleRegressor(random_state=0).fit(X_train, y_train)
 
 # %% Both intervals of the rows that were kept back, and where the uncertainty comes from.
 figure, (above, below) = plt.subplots(

@@ -20,7 +20,7 @@ import confide
 # %% Where the model is made: fit, calibrate, save. The file holds arrays and JSON.
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 path = Path(tempfile.mkdtemp()) / "diabetes.confide"
-model = confide.BootstrappedDeepEnsembleRegressor(max_epochs=20, random_state=0)
+model = confide.BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs=20, random_state=0)
 model.fit(X[:300], y[:300]).calibrate(X[300:400], y[300:400])
 model.save(path)
 

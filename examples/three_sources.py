@@ -22,7 +22,7 @@ y = np.sin(3 * x) + 0.5 * x + 0.3 * generator.normal(size=x.size)
 
 # %% Eight members, each retrained eight times, so that there is something to see.
 model = BootstrappedDeepEnsembleRegressor(
-    n_members=8, n_retrains=8, max_epochs=125, random_state=1
+    recipe="paper", n_members=8, n_retrains=8, max_epochs=125, random_state=1
 ).fit(x[:, None], y)
 grid = np.linspace(-1.5, 1.5, 151)
 prediction = model.get_prediction(grid[:, None])

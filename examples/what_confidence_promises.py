@@ -31,7 +31,7 @@ targets = true_mean(x) + noise * generator.normal(size=(N_SETS, x.size))
 # %% One fit for each data set, all in one batch; then both intervals at the input 0.4.
 place = np.array([[0.4]])
 truth = true_mean(place[0, 0])
-models = BootstrappedDeepEnsembleRegressor(max_epochs=100).fit_many(
+models = BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs=100).fit_many(
     x[:, None], targets, random_states=range(N_SETS)
 )
 predictions = [model.get_prediction(place) for model in models]

@@ -145,7 +145,7 @@ def fit_table(
                 # The twins' intervals stay, and the twins have not seen these rows.
                 at_held = model.get_prediction(parts.held)
     judged = {} if at_held is None else judged_on(at_held, parts.y_held)
-    worries = _worries(at_train, parts.y_train, at_held, parts.y_held)
+    worries = _worries(model.fitted_, at_train, parts.y_train, at_held, parts.y_held)
     origin = TrainingTable(target, file, tuple(notes), tuple(worries), judged)
     model.training_table_ = replace(parts.rows, origin=asdict(origin))
     description = described(model)
@@ -198,16 +198,26 @@ def _why_not_calibrated(n_rows: int, *, on_twins: bool) -> str:
     )
 
 
-def _worries(train: Prediction, y_train: Row, held: Prediction | None, y_held: Row) -> list[str]:
+def _overfitting(*predictions: Any) -> list[str]:
+    try:
+        check = overfitting_check(*predictions)
+    except NoSuchIntervalError:  # nothing held out, and no classical variance
+        return []
+    return [check.reason] if check.fires else []
+
+
+def _worries(
+    fitted: Any, train: Prediction, y_train: Row, held: Prediction | None, y_held: Row
+) -> list[str]:
     worries = []
     if len(y_train) < FEW_ROWS:
         worries.append(
             f"Only {len(y_train)} rows were trained on: do not expect much of the model."
         )
     can_compare = held is not None and len(held) > 1
-    with contextlib.suppress(NoSuchIntervalError):  # nothing held out, and no classical variance
-        check = overfitting_check(train, *((y_train, held, y_held) if can_compare else ()))
-        worries += [check.reason] if check.fires else []
+    # Noise that was learnt from rows left out is not too small, however well others are fitted.
+    if getattr(fitted, "noise", None) is None:
+        worries += _overfitting(train, *((y_train, held, y_held) if can_compare else ()))
     if held is not None and can_compare:
         squares, spread = (y_held - held.mean) ** 2, (y_held - y_train.mean()) ** 2
         if (squares - spread).mean() > 0:
