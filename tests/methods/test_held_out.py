@@ -1,5 +1,6 @@
 """Rows left out in turn: no row is predicted from itself, and one set of fits serves all."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -187,3 +188,24 @@ def test_the_error_of_an_ensemble_is_read_off_two_members():
     # Squares of normal numbers: the standard error of the difference is below 0.025.
     assert read_off.mean() == pytest.approx(whole, abs=0.1)
     assert np.array_equal(_ensemble_squares(target, members[:1], n), members[0] ** 2)
+
+
+def test_progress_ends_at_what_was_told(monkeypatch):
+    """The choice and the fit are told apart, and neither counts the rows left out twice."""
+    bars = []
+
+    @contextmanager
+    def bar(title, total, *, shown):
+        bars.append([title.split()[0], total, 0])
+
+        def progress(done):
+            bars[-1][2] += done
+
+        yield progress
+
+    monkeypatch.setattr("confide.estimators.base.progress_bar", bar)
+    for how in ({}, {"dropout": 0.1, "smooth": True}):
+        DeepEnsembleRegressor(n_members=2, max_epochs=3, **how).fit(X, Y[0])
+    assert [title for title, *_ in bars] == ["Choosing", "Fitting"] * 2
+    assert all(told == done for _, told, done in bars)
+    assert [told > 0 for _, told, _ in bars] == [True, True, False, True]

@@ -39,6 +39,7 @@ from confide.methods import (
     choose_epochs,
     choose_strength,
     fit_batches,
+    held_out_epochs,
     refuse_auto_epochs_without_law,
     search_epochs,
 )
@@ -95,6 +96,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         learner, epochs, held_out = self._with_strength(settings, learner, key, X, y, weight)
         settings = replace(settings, max_epochs=epochs)
         total = self.method.member_epochs(settings, learner)
+        if held_out is not None:  # that is done already
+            total -= held_out_epochs(epochs, settings.n_members)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
             how = {"sample_weight": weight, "progress": progress}
             how |= {} if held_out is None else {"held_out": held_out}

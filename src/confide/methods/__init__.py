@@ -21,7 +21,7 @@ from confide.methods.epochs import (
     refuse_auto_epochs_without_law,
     search_epochs,
 )
-from confide.methods.held_out import Choice, choice_epochs, choose_strength
+from confide.methods.held_out import Choice, choice_epochs, choose_strength, held_out_epochs
 from confide.methods.members import AUTO
 from confide.named import Named
 
@@ -52,6 +52,7 @@ __all__ = [
     "concrete_dropout",
     "deep_ensemble",
     "fit_batches",
+    "held_out_epochs",
     "naive_bootstrap",
     "quality_driven_ensemble",
     "refuse_auto_epochs_without_law",

@@ -33,6 +33,11 @@ class Choice(NamedTuple):
     means: Float64[np.ndarray, "1 member row"] | None
 
 
+def held_out_epochs(epochs: int, n_members: int) -> int:
+    """How many epochs of one member it takes to predict rows left out in turn."""
+    return N_FOLDS * min(n_members, N_MEMBERS) * epochs
+
+
 def choice_epochs(learner: Learner[Any], epochs: int, *, may_shorten: bool = True) -> int:
     """How many epochs of one member the choice takes."""
     tried: dict[str, int] = {}

@@ -13,7 +13,7 @@ from jaxtyping import Float32, Float64, Int, PRNGKeyArray
 from confide.bootstrap import Keys, train_ensemble
 from confide.checks import checked_field, require_whole
 from confide.learners import Learner, TrainingData, networks
-from confide.methods.held_out import N_FOLDS, N_MEMBERS
+from confide.methods.held_out import held_out_epochs
 from confide.methods.noise import Noise, Residuals, out_of_fold_residuals
 from confide.methods.predictor import Answers, FittedMembers, Row, Table
 from confide.persistence import Arrays, part
@@ -97,9 +97,10 @@ def learner(settings: EnsembleSettings, n_features: int, **arguments: Any) -> Le
 
 def member_epochs(settings: Any, learner: Learner[Any]) -> int:
     """How many epochs of one member a fit takes: the scale of its progress."""
-    n_held_out = N_FOLDS * min(settings.n_members, N_MEMBERS)
-    n_trained = settings.n_members + (0 if learner.likelihood.has_variance else n_held_out)
-    return int(n_trained * settings.max_epochs)
+    total = settings.n_members * settings.max_epochs
+    if not learner.likelihood.has_variance:
+        total += held_out_epochs(settings.max_epochs, settings.n_members)
+    return int(total)
 
 
 def prepared(
