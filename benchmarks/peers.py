@@ -19,7 +19,7 @@ from pathlib import Path
 
 from comparison.contenders import CONTENDERS
 from comparison.data import DATA
-from comparison.run import Plan, run
+from comparison.run import TIMEOUT_SECONDS, Plan, run
 from comparison.store import Store
 from comparison.tables import document_of, markdown_of
 from speed.arguments import positive
@@ -39,7 +39,13 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130
 def main() -> int:
     """Run what is not finished, print the tables and write the files."""
     arguments = parse_arguments()
-    plan = Plan(arguments.contenders, arguments.sets, arguments.repeats, arguments.retry)
+    plan = Plan(
+        arguments.contenders,
+        arguments.sets,
+        arguments.repeats,
+        arguments.retry,
+        arguments.timeout,
+    )
     store, missing, stopped = Store(arguments.store), list[str](), False
     if not arguments.report_only:
         if (load := os.getloadavg()[0]) > 0.5:
@@ -98,6 +104,10 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         help="the file of finished cells (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--retry", action="store_true", help="run cells anew that failed before")
+    parser.add_argument(
+        "--timeout", type=positive, default=TIMEOUT_SECONDS,
+        help="seconds after which a cell has failed (default: %(default)g); more on a busy machine",
+    )  # fmt: skip
     parser.add_argument("--report-only", action="store_true", help="run nothing: report the store")
     parser.add_argument(
         "-o",

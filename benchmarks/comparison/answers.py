@@ -58,6 +58,20 @@ def between_bounds(intervals: np.ndarray) -> np.ndarray:
     return np.concatenate([intervals[:, 0], intervals[:, 1, ::-1]], axis=1)
 
 
+def conformal_shift(residuals: np.ndarray) -> np.ndarray:
+    """How far to move predictions so that they are quantiles of new observations.
+
+    For each of `PROBABILITIES`, that quantile of the residuals of rows that were left out, counted
+    among one more than they are (split conformal prediction, one-sided, for each probability).
+
+    Args:
+        residuals: target less prediction, [row, 1] for a mean or [row, probability].
+    """
+    each = np.broadcast_to(residuals, (len(residuals), len(PROBABILITIES))).T
+    columns = zip(PROBABILITIES, each, strict=True)
+    return np.array([np.quantile(column, p, method="weibull") for p, column in columns])
+
+
 def normal_quantiles(mean: np.ndarray, std: np.ndarray) -> np.ndarray:
     """Quantiles of normal laws at `PROBABILITIES`, [row, probability]."""
     from scipy.special import ndtri

@@ -1,4 +1,4 @@
-"""The data sets: nine tables, and simulated truths where the true function is known."""
+"""The data sets: nineteen tables, and simulated truths where the true function is known."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from confide.datasets import load
+from confide.datasets import MORE_NAMES, NAMES, load
 from confide.experiments.simulated import twin_of
 from confide.randomness import key_from
 from confide.simulate import Friedman1, Ishigami
@@ -117,12 +117,17 @@ def _formula(truth: AnalyticTruth) -> DataSet:
     return DataSet(truth.name, 5, partial(_of_formula, truth=truth), simulated=True)
 
 
-_WHOLE = ("boston", "concrete", "energy", "wine_red", "yacht")
-_THINNED = ("kin8nm", "naval", "power", "protein")
+_LONG = (
+    *("kin8nm", "naval", "power", "protein"),
+    *("bike", "elevators", "parkinsons", "pol", "skillcraft"),
+)
+"""Tables that are thinned; each repeat has other rows of them, so fewer do."""
 
 DATA: Mapping[str, DataSet] = {
-    **{name: DataSet(name, 5, partial(_of_table, name=name)) for name in _WHOLE},
-    **{name: DataSet(name, 3, partial(_of_table, name=name)) for name in _THINNED},
+    **{
+        name: DataSet(name, 3 if name in _LONG else 5, partial(_of_table, name=name))
+        for name in (*NAMES, *MORE_NAMES)
+    },
     **{f"twin-{name}": _twin(name) for name in ("boston", "energy", "yacht")},
     **{truth.name: _formula(truth) for truth in (Friedman1(), Ishigami())},
 }

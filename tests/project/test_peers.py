@@ -152,8 +152,8 @@ def ran(monkeypatch):
     """The cells that are run; NGBoost is not installed and the Gaussian process fails."""
     cells = []
 
-    def run_cell(cell, split):
-        del split
+    def run_cell(cell, split, timeout_seconds):
+        del split, timeout_seconds
         cells.append((cell.contender, cell.repeat))
         if cell.contender == "ngboost":
             return Outcome(problem="not installed"), {"problem": "not installed"}
