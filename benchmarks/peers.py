@@ -1,9 +1,10 @@
 """confide among its peers: accuracy, intervals, time and memory on the same rows, in one run.
 
 Contenders: confide's ensembles, MAPIE, NGBoost, quantile-forest, sklearn-contrib-bde, a Gaussian
-process and skpro, with the settings that the report names. Data: the nine benchmark sets (long
-ones thinned) with a fifth of the rows held out, and simulated truths, where confidence intervals
-can be judged as well.
+process, skpro, CatBoost, LightGBM, RealMLP, TabM, econml's honest forest and BART, with the
+settings that the report names. Data: nineteen tables (long ones thinned) with a fifth of the rows
+held out, five of them once more with categories and holes, and simulated truths, where confidence
+intervals can be judged as well.
 
 Each cell (contender, data set, repeat) is a process of its own, one at a time, so time and memory
 are its own: run it on an idle machine. Finished cells are kept in a file, and a run that was
@@ -29,7 +30,7 @@ from confide.document import Document, to_svg, write_document
 
 EXAMPLES = """\
 examples:
-  python benchmarks/peers.py -o results/peers.md                    everything, about two hours
+  python benchmarks/peers.py -o results/peers.md                    everything, many hours
   python benchmarks/peers.py --sets yacht --repeats 1 --contenders bde ngboost
   python benchmarks/peers.py --report-only --page report/peers      the page, from the store alone
 """

@@ -1,6 +1,6 @@
 """What every contender is asked, and the form of its answer."""
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -39,14 +39,17 @@ class Answers(NamedTuple):
 class Predict(Protocol):
     """A fitted contender."""
 
-    def __call__(self, X: np.ndarray, /) -> Answers:
+    def __call__(self, X: Any, /) -> Answers:
         """All that is asked about some rows."""
 
 
 class Fit(Protocol):
-    """A contender: X and y come as they are, so scaling is its own affair."""
+    """A contender: X and y come as they are, so scaling is its own affair.
 
-    def __call__(self, X: np.ndarray, y: np.ndarray, *, seed: int) -> Predict:
+    X is an array, or a frame where there are categories or holes and the contender reads frames.
+    """
+
+    def __call__(self, X: Any, y: np.ndarray, *, seed: int) -> Predict:
         """Fit to all rows."""
 
 

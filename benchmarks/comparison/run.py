@@ -87,7 +87,13 @@ def run_cell(
     contender = CONTENDERS[cell.contender]
     made = {"versions": versions_of(contender.package), "made": _made()}
     with tempfile.TemporaryDirectory() as folder:
-        np.savez(Path(folder) / ROWS, X=split.X, y=split.y, X_test=split.X_test)
+        np.savez(
+            Path(folder) / ROWS,
+            X=split.X,
+            y=split.y,
+            X_test=split.X_test,
+            categories=np.array(split.categories, int),
+        )
         task = {"folder": folder, "contender": cell.contender, "seed": cell.repeat}
         outcome = run_child(task, dict(contender.environment), timeout_seconds, module=CHILD)
         if outcome.problem is not None:
