@@ -5,9 +5,11 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from comparison import data as tables_of_numbers
 from comparison import run as running
+from comparison import tables
 from comparison.answers import (
     CENTRAL_LEVELS,
     MIDPOINTS,
@@ -432,6 +434,10 @@ def test_the_overview_measures_against_the_best_of_each_table_and_overall(known)
     assert overview["crps_near"].tolist() == [1, 1]
     assert overview["rmse"].tolist() == pytest.approx([ours, theirs])
     assert overview["tables"].tolist() == [2, 2]
+
+
+def test_a_score_is_near_the_best_up_to_a_tenth_above_it():
+    assert tables._near_best(pd.Series([1.0, 1.1, 1.11, 3.0, np.nan])) == 2
 
 
 @pytest.mark.parametrize(("picp", "near"), [(0.859, [2, 0]), (0.891, [0, 2]), (0.861, [0, 0])])
