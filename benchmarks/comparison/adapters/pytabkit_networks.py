@@ -39,13 +39,14 @@ def tabm(X: np.ndarray, y: np.ndarray, *, seed: int) -> Predict:
 def around(model: Any, X: np.ndarray, y: np.ndarray, seed: int) -> Predict:
     """Fit a network for each fold; quantiles are moved to where the left-out rows say."""
     folds = folds_of(len(y), seed)
-    model.fit(X, y, val_idxs=folds)
-    columns = by_column(model.predict_ensemble(X))
+    # With targets as a column, predictions are [fold, row, column]; otherwise the first column.
+    model.fit(X, y[:, None], val_idxs=folds)
+    columns = model.predict_ensemble(X)
     left_out = np.concatenate([columns[fold, rows] for fold, rows in enumerate(folds)])
     shift = conformal_shift(y[folds.ravel(), None] - left_out)
 
     def predict(X: np.ndarray, /) -> Answers:
-        said = by_column(model.predict_ensemble(X)).mean(axis=0)
+        said = model.predict_ensemble(X).mean(axis=0)
         quantiles = np.sort(said + shift, axis=1)
         midpoints = quantiles[:, np.isin(PROBABILITIES, MIDPOINTS)]
         # A network of quantiles has no mean of its own: theirs is that of the law on them.
@@ -59,8 +60,3 @@ def folds_of(n_rows: int, seed: int) -> np.ndarray:
     """Row numbers of folds of the same size, [fold, row]; a remainder is in none."""
     size = n_rows // FOLDS
     return np.random.default_rng(seed).permutation(n_rows)[: FOLDS * size].reshape(FOLDS, size)
-
-
-def by_column(said: np.ndarray) -> np.ndarray:
-    """Predictions as [fold, row, column], also where there is one column."""
-    return said[:, :, None] if said.ndim == 2 else said
