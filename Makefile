@@ -32,7 +32,7 @@ check: lint docs test
 bench: $(VENV)/.peers
 	$(BIN)/python benchmarks/fit.py
 
-# Other libraries beside confide on the same data; about two hours, it can be stopped and goes on where it
+# Other libraries beside confide on the same data; many hours, it can be stopped and goes on where it
 # was. Needs the data (see `confide.datasets.load`).
 peers: $(VENV)/.peers
 	$(BIN)/python benchmarks/peers.py -o results/peers.md

@@ -1,9 +1,10 @@
 """confide among its peers: accuracy, intervals, time and memory on the same rows, in one run.
 
 Contenders: confide's ensembles, MAPIE, NGBoost, quantile-forest, sklearn-contrib-bde, a Gaussian
-process and skpro, with the settings that the report names. Data: the nine benchmark sets (long
-ones thinned) with a fifth of the rows held out, and simulated truths, where confidence intervals
-can be judged as well.
+process, skpro, CatBoost, LightGBM, RealMLP, TabM, econml's honest forest and BART, with the
+settings that the report names. Data: nineteen tables (long ones thinned) with a fifth of the rows
+held out, five of them once more with categories and holes, and simulated truths, where confidence
+intervals can be judged as well.
 
 Each cell (contender, data set, repeat) is a process of its own, one at a time, so time and memory
 are its own: run it on an idle machine. Finished cells are kept in a file, and a run that was
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from comparison.contenders import CONTENDERS
 from comparison.data import DATA
-from comparison.run import Plan, run
+from comparison.run import TIMEOUT_SECONDS, Plan, run
 from comparison.store import Store
 from comparison.tables import document_of, markdown_of
 from speed.arguments import positive
@@ -29,7 +30,7 @@ from confide.document import Document, to_svg, write_document
 
 EXAMPLES = """\
 examples:
-  python benchmarks/peers.py -o results/peers.md                    everything, about two hours
+  python benchmarks/peers.py -o results/peers.md                    everything, many hours
   python benchmarks/peers.py --sets yacht --repeats 1 --contenders bde ngboost
   python benchmarks/peers.py --report-only --page report/peers      the page, from the store alone
 """
@@ -39,7 +40,13 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130
 def main() -> int:
     """Run what is not finished, print the tables and write the files."""
     arguments = parse_arguments()
-    plan = Plan(arguments.contenders, arguments.sets, arguments.repeats, arguments.retry)
+    plan = Plan(
+        arguments.contenders,
+        arguments.sets,
+        arguments.repeats,
+        arguments.retry,
+        arguments.timeout,
+    )
     store, missing, stopped = Store(arguments.store), list[str](), False
     if not arguments.report_only:
         if (load := os.getloadavg()[0]) > 0.5:
@@ -98,6 +105,10 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         help="the file of finished cells (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--retry", action="store_true", help="run cells anew that failed before")
+    parser.add_argument(
+        "--timeout", type=positive, default=TIMEOUT_SECONDS,
+        help="seconds after which a cell has failed (default: %(default)g); more on a busy machine",
+    )  # fmt: skip
     parser.add_argument("--report-only", action="store_true", help="run nothing: report the store")
     parser.add_argument(
         "-o",

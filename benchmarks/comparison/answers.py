@@ -1,6 +1,6 @@
 """What every contender is asked, and the form of its answer."""
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -39,14 +39,17 @@ class Answers(NamedTuple):
 class Predict(Protocol):
     """A fitted contender."""
 
-    def __call__(self, X: np.ndarray, /) -> Answers:
+    def __call__(self, X: Any, /) -> Answers:
         """All that is asked about some rows."""
 
 
 class Fit(Protocol):
-    """A contender: X and y come as they are, so scaling is its own affair."""
+    """A contender: X and y come as they are, so scaling is its own affair.
 
-    def __call__(self, X: np.ndarray, y: np.ndarray, *, seed: int) -> Predict:
+    X is an array, or a frame where there are categories or holes and the contender reads frames.
+    """
+
+    def __call__(self, X: Any, y: np.ndarray, *, seed: int) -> Predict:
         """Fit to all rows."""
 
 
@@ -56,6 +59,20 @@ def between_bounds(intervals: np.ndarray) -> np.ndarray:
     An interval that says nothing of its two sides is read as leaving out as much on each.
     """
     return np.concatenate([intervals[:, 0], intervals[:, 1, ::-1]], axis=1)
+
+
+def conformal_shift(residuals: np.ndarray) -> np.ndarray:
+    """How far to move predictions so that they are quantiles of new observations.
+
+    For each of `PROBABILITIES`, that quantile of the residuals of rows that were left out, counted
+    among one more than they are (split conformal prediction, one-sided, for each probability).
+
+    Args:
+        residuals: target less prediction, [row, 1] for a mean or [row, probability].
+    """
+    each = np.broadcast_to(residuals, (len(residuals), len(PROBABILITIES))).T
+    columns = zip(PROBABILITIES, each, strict=True)
+    return np.array([np.quantile(column, p, method="weibull") for p, column in columns])
 
 
 def normal_quantiles(mean: np.ndarray, std: np.ndarray) -> np.ndarray:

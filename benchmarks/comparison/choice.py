@@ -25,9 +25,9 @@ POINTS = 1.0
 """A difference in coverage that is worth a word."""
 
 COSTS = {
-    "fit": "time of a first fit counts ({} times BDE's)",
-    "fit_again": "time of fits in a running process counts ({} times BDE's)",
-    "memory": "memory beyond the imports counts ({} times BDE's)",
+    "fit": "time of a first fit counts ({} times confide's)",
+    "fit_again": "time of fits in a running process counts ({} times confide's)",
+    "memory": "memory beyond the imports counts ({} times confide's)",
 }
 LABEL = CONTENDERS[REFERENCE].label
 SPLIT = (
@@ -39,7 +39,7 @@ WANTED = "you want a confidence interval for the true function"
 
 def choice(frame: pd.DataFrame) -> list[str]:
     """Markdown paragraphs: confide first, then each of the others."""
-    real = frame[[not DATA[name].simulated for name in frame["data"]]]
+    real = frame[[DATA[name].is_table for name in frame["data"]]]
     there = [name for name in CONTENDERS if name in set(frame["contender"])]
     if REFERENCE not in set(real["contender"]):
         return [f"Nothing can be said without {LABEL} on one of the tables."]
@@ -88,9 +88,9 @@ def _of_other(frame: pd.DataFrame, real: pd.DataFrame, name: str) -> tuple[list[
     """For one contender, against the reference."""
     reasons, objections = [], []
     if won := [data for data in _tables(real) if _wins(real, data, name, [REFERENCE])]:
-        reasons.append(f"your data are like {_names(won)}, where its CRPS is lower than BDE's")
+        reasons.append(f"your data are like {_names(won)}, where its CRPS is lower than confide's")
     if lost := [data for data in _tables(real) if _wins(real, data, REFERENCE, [name])]:
-        objections.append(f"on {_names(lost)} BDE's CRPS is lower")
+        objections.append(f"on {_names(lost)} confide's CRPS is lower")
     reasons += _coverage(real, [name], [REFERENCE])
     reasons += _nearer_confidence(frame, name)
     if not CONTENDERS[name].confidence:
@@ -127,8 +127,8 @@ def _nearer_confidence(frame: pd.DataFrame, name: str) -> list[str]:
         return []
     if reference.brier - own.brier <= 2 * np.hypot(own.brier_se, reference.brier_se):
         return []
-    found = f"Brier score at 80 % {own.brier:.3f}, BDE's {reference.brier:.3f}"
-    return [f"{WANTED}: pointwise coverage is nearer to its level than BDE's ({found})"]
+    found = f"Brier score at 80 % {own.brier:.3f}, confide's {reference.brier:.3f}"
+    return [f"{WANTED}: pointwise coverage is nearer to its level than confide's ({found})"]
 
 
 def _brier(frame: pd.DataFrame, contender: str) -> Pointwise | None:

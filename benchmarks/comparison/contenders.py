@@ -26,6 +26,8 @@ class Contender:
         compiled: whether a first fit compiles programs that later ones in the process use again;
             None where it does, and a second one would take too long to be timed.
         environment: variables of its process.
+        reads_frames: whether it takes frames with categories and holes; `encoding.py` makes numbers
+            of them for the others.
     """
 
     label: str
@@ -35,6 +37,7 @@ class Contender:
     confidence: str = ""
     compiled: bool | None = False
     environment: Mapping[str, str] = field(default_factory=lambda: NONE)
+    reads_frames: bool = False
 
     @property
     def is_confide(self) -> bool:
@@ -50,34 +53,38 @@ class Contender:
 
 def _confide(label: str, function: str, settings: str, confidence: str) -> Contender:
     fit = f"confide_ensembles:{function}"
-    return Contender(label, fit, "confide", settings, confidence, compiled=True)
+    return Contender(label, fit, "confide", settings, confidence, compiled=True, reads_frames=True)
 
 
 _BY_BOOTSTRAP = "classical and optimisation variance, Algorithm 1"
-REFERENCE = "bde"
-"""Whom the others are compared with."""
+_LEFT_OUT = "Quantiles are shifted by the residuals of the rows that each network left out."
+REFERENCE = "tabular"
+"""Whom the sentences about the right choice compare with."""
 
 CONTENDERS: Mapping[str, Contender] = {
-    REFERENCE: _confide("confide BDE", "bootstrapped", "Defaults.", _BY_BOOTSTRAP),
+    REFERENCE: _confide("confide, recipe tabular", "tabular", 'recipe="tabular".', _BY_BOOTSTRAP),
+    "bde": _confide("confide, recipe paper", "bootstrapped", 'recipe="paper".', _BY_BOOTSTRAP),
     "bde-auto": _confide(
-        "confide BDE, auto epochs",
+        "confide, recipe paper, auto epochs",
         "automatic_epochs",
-        'Defaults but max_epochs="auto".',
+        'recipe="paper", max_epochs="auto".',
         _BY_BOOTSTRAP,
     ),
     "bde-conformal": _confide(
-        "confide BDE, conformal",
+        "confide, recipe paper, conformal",
         "calibrated",
-        "Defaults, fitted to 80 % of the training rows; `calibrate` on the rest.",
+        'recipe="paper", fitted to 80 % of the training rows; `calibrate` on the rest.',
         _BY_BOOTSTRAP,
     ),
     "bde-honest": _confide(
-        "confide BDE, calibrated confidence",
+        "confide, recipe paper, calibrated confidence",
         "calibrated_confidence",
-        "Defaults, then `calibrate_confidence` on the training rows.",
+        'recipe="paper", then `calibrate_confidence` on the training rows.',
         "calibrated on a simulated twin",
     ),
-    "de": _confide("confide DE", "deep_ensemble", "Defaults.", "variance between members"),
+    "de": _confide(
+        "confide DE, recipe paper", "deep_ensemble", 'recipe="paper".', "variance between members"
+    ),
     "mapie-mlp": Contender(
         "MAPIE CV+, MLP",
         "mapie_cross:network",
@@ -128,5 +135,63 @@ CONTENDERS: Mapping[str, Contender] = {
         "skpro",
         "ResidualDouble: HistGradientBoostingRegressor for the mean and for the absolute residual "
         "(out of fold, five folds), Laplace law.",
+    ),
+    "catboost": Contender(
+        "CatBoost",
+        "catboost_normal:fit",
+        "catboost",
+        "CatBoostRegressor, RMSEWithUncertainty and posterior sampling as in its manual; defaults.",
+        "variance between ten virtual ensembles",
+        reads_frames=True,
+    ),
+    "catboost-conformal": Contender(
+        "CatBoost, conformal",
+        "catboost_normal:conformal",
+        "catboost",
+        "As CatBoost; quantiles, in its standard deviations, from the residuals of five folds.",
+        "variance between ten virtual ensembles",
+        reads_frames=True,
+    ),
+    "lightgbm": Contender(
+        "LightGBM quantiles",
+        "lightgbm_quantiles:fit",
+        "lightgbm",
+        "LGBMRegressor for each quantile, sorted, and for the mean; defaults.",
+        reads_frames=True,
+    ),
+    "realmlp": Contender(
+        "RealMLP, conformal",
+        "pytabkit_networks:realmlp",
+        "pytabkit",
+        f"RealMLP_TD_Regressor, tuned defaults, n_cv=5 (the mean of five networks). {_LEFT_OUT}",
+    ),
+    "realmlp-quantiles": Contender(
+        "RealMLP quantiles, conformal",
+        "pytabkit_networks:realmlp_quantiles",
+        "pytabkit",
+        "RealMLP_TD_Regressor, tuned defaults, multi_pinball of all quantiles as in its manual, "
+        f"n_cv=5; the mean is that of its quantiles. {_LEFT_OUT}",
+    ),
+    "tabm": Contender(
+        "TabM, conformal",
+        "pytabkit_networks:tabm",
+        "pytabkit",
+        "TabM_D_Regressor, n_cv=5, batches as in its paper (batch_size='auto') and layers of 128, "
+        f"not 512, to fit in about a minute; defaults otherwise. {_LEFT_OUT}",
+    ),
+    "honest-forest": Contender(
+        "econml honest forest",
+        "honest_forest:fit",
+        "econml",
+        "RegressionForest, defaults but 1000 trees; prediction intervals from residuals of rows "
+        "out of bag.",
+        "asymptotic: bags of little bootstraps",
+    ),
+    "bart": Contender(
+        "BART",
+        "bart:fit",
+        "stochtree",
+        "BARTModel, 200 trees, constant noise, defaults but 1000 draws after 10 grown forests.",
+        "credible interval: quantiles of the sampled means",
     ),
 }

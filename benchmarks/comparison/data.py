@@ -1,4 +1,4 @@
-"""The data sets: nine tables, and simulated truths where the true function is known."""
+"""The data sets: nineteen tables, some of them with categories and holes, and simulated truths."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from confide.datasets import load
+from confide.datasets import MORE_NAMES, NAMES, load
 from confide.experiments.simulated import twin_of
 from confide.randomness import key_from
 from confide.simulate import Friedman1, Ishigami
@@ -21,6 +21,18 @@ MOST_ROWS = 2000
 SIMULATED_ROWS, SIMULATED_TEST_ROWS = 400, 200
 # What is drawn from a repeat's seed.
 TRAINING, TEST = 1000, 2000
+
+SHARE_OF_HOLES, HOLES = 0.1, 3000
+"""Of the cells of a table with holes, and what they are drawn from: the same in every repeat."""
+
+CATEGORIES: Mapping[str, tuple[int, ...]] = {
+    "autompg": (6,),  # origin
+    "bike": (3, 8, 10),  # season, weekday, weather
+    "boston": (3, 8),  # chas, rad
+    "parkinsons": (0,),  # 42 patients
+    "servo": (0, 1),  # motor, screw
+}
+"""Columns that are categories by nature, of tables that also come with holes."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,7 @@ class Split:
         scale: the unit of errors and widths: the target's standard deviation, the same in every
             repeat.
         true_mean: the true function at the test rows, or None where nobody knows it.
+        categories: columns of the inputs that are codes of categories. A hole is nan.
     """
 
     X: np.ndarray
@@ -43,6 +56,7 @@ class Split:
     y_test: np.ndarray
     scale: float
     true_mean: np.ndarray | None = None
+    categories: tuple[int, ...] = ()
 
 
 class Splitter(Protocol):
@@ -61,12 +75,19 @@ class DataSet:
         repeats: how many, unless the command line says otherwise.
         split: makes the rows of a repeat.
         simulated: whether the true function is known.
+        holed: whether it is a variant of a table with categories and holes.
     """
 
     label: str
     repeats: int
     split: Splitter
     simulated: bool = False
+    holed: bool = False
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is one of the nineteen tables."""
+        return not (self.simulated or self.holed)
 
 
 @cache
@@ -76,13 +97,24 @@ def _table(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_table(repeat: int, *, name: str) -> Split:
+    """The rows of a table as they are."""
+    return _divided(*_table(name), repeat)
+
+
+def _divided(X: np.ndarray, y: np.ndarray, repeat: int, categories: tuple[int, ...] = ()) -> Split:
     """A fifth of the rows held out, other ones in each repeat."""
-    X, y = _table(name)
     rows = np.random.default_rng(repeat).permutation(len(y))[:MOST_ROWS]
     X_fit, X_test, y_fit, y_test = train_test_split(
         X[rows], y[rows], test_size=TEST_SIZE, random_state=repeat
     )
-    return Split(X_fit, y_fit, X_test, y_test, float(np.std(y)))
+    return Split(X_fit, y_fit, X_test, y_test, float(np.std(y)), categories=categories)
+
+
+def _with_holes(repeat: int, *, name: str) -> Split:
+    """The rows of a table, with codes for categories; some of the cells are empty."""
+    X, y = _table(name)
+    holes = np.random.default_rng(HOLES).random(X.shape) < SHARE_OF_HOLES
+    return _divided(np.where(holes, np.nan, X), y, repeat, CATEGORIES[name])
 
 
 def _of_twin(repeat: int, *, name: str) -> Split:
@@ -117,12 +149,23 @@ def _formula(truth: AnalyticTruth) -> DataSet:
     return DataSet(truth.name, 5, partial(_of_formula, truth=truth), simulated=True)
 
 
-_WHOLE = ("boston", "concrete", "energy", "wine_red", "yacht")
-_THINNED = ("kin8nm", "naval", "power", "protein")
+_LONG = (
+    *("kin8nm", "naval", "power", "protein"),
+    *("bike", "elevators", "parkinsons", "pol", "skillcraft"),
+)
+"""Tables that are thinned; each repeat has other rows of them, so fewer do."""
 
 DATA: Mapping[str, DataSet] = {
-    **{name: DataSet(name, 5, partial(_of_table, name=name)) for name in _WHOLE},
-    **{name: DataSet(name, 3, partial(_of_table, name=name)) for name in _THINNED},
+    **{
+        name: DataSet(name, 3 if name in _LONG else 5, partial(_of_table, name=name))
+        for name in (*NAMES, *MORE_NAMES)
+    },
+    **{
+        f"{name}-holes": DataSet(
+            f"{name} with holes", 3, partial(_with_holes, name=name), holed=True
+        )
+        for name in CATEGORIES
+    },
     **{f"twin-{name}": _twin(name) for name in ("boston", "energy", "yacht")},
     **{truth.name: _formula(truth) for truth in (Friedman1(), Ishigami())},
 }

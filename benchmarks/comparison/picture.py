@@ -1,30 +1,27 @@
-"""One picture: the CRPS of every contender on every table, as a ratio to the reference's."""
+"""One picture: the CRPS of every contender on every table, as a ratio to the best one's."""
 
 from typing import Any
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from confide.document.look import COLOURS, INK, WIDTH, fitted_width
 
-from .contenders import CONTENDERS, REFERENCE
+from .contenders import CONTENDERS
 from .data import DATA
-from .summary import means
+from .summary import mean_ratio, ratios_to_best
 
 ROW_HEIGHT = 28
 OURS, THEIRS = "confide", "another library"
-NAMES, RATIO = "contender:N", "CRPS as a ratio to that of {}"
+NAMES, RATIO = "contender:N", "CRPS as a ratio to the lowest of the table"
 
 
 def crps_ratios(frame: pd.DataFrame) -> pd.DataFrame:
     """A row for each contender and table: the ratio, and its geometric mean over the tables."""
-    every = means(frame, ["crps"])
-    reference = every[every["contender"] == REFERENCE].set_index("data")["crps"]
-    rows = every[every["data"].isin(reference.index)].copy()
-    rows["ratio"] = rows["crps"].to_numpy() / reference.loc[rows["data"]].to_numpy()
-    rows["mean"] = np.exp(np.log(rows["ratio"]).groupby(rows["contender"]).transform("mean"))
-    return rows
+    ratios = ratios_to_best(frame, "crps")
+    mean = mean_ratio(ratios).rename("mean").reset_index()
+    rows = ratios.reset_index().melt("contender", value_name="ratio").dropna()
+    return rows.merge(mean, on="contender")
 
 
 def ratio_chart(frame: pd.DataFrame) -> alt.TopLevelMixin:
@@ -64,10 +61,9 @@ def ratio_chart(frame: pd.DataFrame) -> alt.TopLevelMixin:
 
 
 def _horizontal(field: str) -> Any:
-    title = RATIO.format(CONTENDERS[REFERENCE].label)
     return alt.X(
         f"{field}:Q",
-        title=title,
+        title=RATIO,
         scale=alt.Scale(type="log", nice=False, padding=12),
-        axis=alt.Axis(format="~g", values=[0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]),
+        axis=alt.Axis(format="~g", values=[1, 1.2, 1.5, 2, 3, 5, 10, 20, 50]),
     )

@@ -21,7 +21,7 @@ from .store import Cell, Store
 
 CHILD = f"{__package__}.child"
 TIMEOUT_SECONDS = 900.0
-"""Far longer than any cell should take; one that does is a failure and is reported."""
+"""Far longer than any cell should take on an idle machine; one that does is reported as failed."""
 
 NOT_YET = "this version of confide cannot do it"
 PACKAGES = ("jax", "numpy", "scikit-learn", "scipy")
@@ -36,12 +36,14 @@ class Plan:
         data: names of data sets.
         repeats: of each data set, or None for its own number.
         retry: whether cells that failed before are run anew.
+        timeout_seconds: after which a cell has failed.
     """
 
     contenders: Sequence[str] = tuple(CONTENDERS)
     data: Sequence[str] = tuple(DATA)
     repeats: int | None = None
     retry: bool = False
+    timeout_seconds: float = TIMEOUT_SECONDS
 
     def splits(self) -> Iterator[tuple[str, int]]:
         """The first repeat of every data set, then the second: a run that is stopped has all."""
@@ -68,7 +70,7 @@ def run(plan: Plan, store: Store) -> list[str]:
             done = i * len(plan.contenders) + j + 1
             minutes = (time.monotonic() - start) / 60
             say(f"[{done}/{total}, {minutes:.0f} min] {data} {repeat} {name} ... ", end="")
-            outcome, found = run_cell(cell, split)
+            outcome, found = run_cell(cell, split, plan.timeout_seconds)
             if outcome.problem is not None and not outcome.failed:
                 missing[name] = why_missing(name, outcome)
                 say(missing[name])
@@ -78,14 +80,22 @@ def run(plan: Plan, store: Store) -> list[str]:
     return [f"{CONTENDERS[name].label}: {why}" for name, why in missing.items()]
 
 
-def run_cell(cell: Cell, split: Split) -> tuple[Outcome, dict[str, Any]]:
+def run_cell(
+    cell: Cell, split: Split, timeout_seconds: float = TIMEOUT_SECONDS
+) -> tuple[Outcome, dict[str, Any]]:
     """One cell, and the line that the store is to keep of it."""
     contender = CONTENDERS[cell.contender]
     made = {"versions": versions_of(contender.package), "made": _made()}
     with tempfile.TemporaryDirectory() as folder:
-        np.savez(Path(folder) / ROWS, X=split.X, y=split.y, X_test=split.X_test)
+        np.savez(
+            Path(folder) / ROWS,
+            X=split.X,
+            y=split.y,
+            X_test=split.X_test,
+            categories=np.array(split.categories, int),
+        )
         task = {"folder": folder, "contender": cell.contender, "seed": cell.repeat}
-        outcome = run_child(task, dict(contender.environment), TIMEOUT_SECONDS, module=CHILD)
+        outcome = run_child(task, dict(contender.environment), timeout_seconds, module=CHILD)
         if outcome.problem is not None:
             return outcome, {"problem": outcome.problem, **made}
         with np.load(Path(folder) / ANSWERS) as file:

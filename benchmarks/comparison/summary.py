@@ -78,6 +78,35 @@ def means(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     return counted.join(mean).join(error.add_suffix("_se")).reset_index()
 
 
+def same_repeats(frame: pd.DataFrame) -> pd.DataFrame:
+    """The repeats of a data set that all of its contenders have, or all repeats if there are none.
+
+    So contenders are compared on the same rows while a run is not complete.
+    """
+    everyone = frame.groupby("data")["contender"].transform("nunique")
+    shared = frame.groupby(["data", "repeat"])["contender"].transform("nunique") == everyone
+    none_is_shared = ~shared.groupby(frame["data"]).transform("any")
+    return frame[shared | none_is_shared]
+
+
+def ratios_to_best(frame: pd.DataFrame, score: str) -> pd.DataFrame:
+    """A score as a ratio to the lowest on that data set, [contender, data set]; nan if unknown."""
+    every = means(same_repeats(frame), [score])
+    values = every.pivot_table(index="contender", columns="data", values=score, sort=False)
+    return values / values.min()
+
+
+def mean_ratio(ratios: pd.DataFrame) -> "pd.Series[float]":
+    """The geometric mean over the data sets that a contender has."""
+    return np.exp(np.log(ratios).mean(axis=1))
+
+
+def best_overall(ratios: pd.DataFrame) -> str:
+    """The contender with the lowest mean ratio among those that have the most data sets."""
+    counts = ratios.notna().sum(axis=1)
+    return str(mean_ratio(ratios)[counts == counts.max()].idxmin())
+
+
 class Pointwise(NamedTuple):
     """Distance of pointwise coverage from its level, with its Monte-Carlo standard error."""
 

@@ -10,13 +10,32 @@ from confide.document import Column, Document, Figure, Section, Table, to_markdo
 
 from .answers import LEVELS, MIDPOINTS
 from .choice import choice
-from .contenders import CONTENDERS, REFERENCE
-from .data import DATA, MOST_ROWS, SIMULATED_ROWS
+from .contenders import CONTENDERS
+from .data import DATA, MOST_ROWS, SHARE_OF_HOLES, SIMULATED_ROWS
 from .picture import ratio_chart
 from .store import Cell
-from .summary import COSTS, SCORES, TRUTH_SCORES, difference, frame_of, is_current, means, pointwise
+from .summary import (
+    COSTS,
+    SCORES,
+    TRUTH_SCORES,
+    best_overall,
+    difference,
+    frame_of,
+    is_current,
+    mean_ratio,
+    means,
+    pointwise,
+    ratios_to_best,
+)
 
 NO_INTERVAL = "has none"
+NEAR_BEST = 0.1
+"""A score counts as near the best if it is larger by no more than this share."""
+
+NEAR_LEVEL = 0.06
+"""A coverage counts as near its level if it is off by no more than this."""
+
+_LEVELS = tuple(f"{100 * level:g}" for level in LEVELS)
 CONFIDENCE = {
     "coverage": "confidence coverage",
     "brier": "Brier score",
@@ -35,6 +54,12 @@ A first fit and prediction are timed in a fresh process, imports left out; *agai
 more in that process, for those who compile programs the first time. A prediction is of all test
 rows with all quantiles. Memory is the peak beyond what is held after the imports.
 """
+HOLED = f"""\
+Variants of some tables: columns that are categories by nature are given as such, and
+{100 * SHARE_OF_HOLES:g} % of the cells, drawn by chance, are empty. confide, CatBoost and LightGBM
+get the table as it is. For the others, categories are encoded one-hot and empty cells by the median
+with a flag.
+"""
 TRUTHS = f"""\
 The true function is known here, so confidence intervals can be judged: coverage is the share of
 test rows whose confidence interval holds it, and the Brier score the mean squared distance of each
@@ -50,12 +75,17 @@ def document_of(known: Mapping[Cell, dict[str, Any]], missing: Sequence[str]) ->
     frame = frame_of(known)
     if frame.empty:
         raise ValueError("No cell is finished yet, so there is nothing to report.")
-    real = frame[[not DATA[name].simulated for name in frame["data"]]]
+    real = frame[[DATA[name].is_table for name in frame["data"]]]
+    holed = frame[[DATA[name].holed for name in frame["data"]]]
     simulated = frame[[DATA[name].simulated for name in frame["data"]]]
     sections = []
     if not real.empty:
         sections.append(Section("Overview", [*_picture(real), *_overview(real)]))
         sections.append(Section("Each table", [_score_table(real, name) for name in _data(real)]))
+    if not holed.empty:
+        tables = [_score_table(holed, name) for name in _data(holed)]
+        parts = [HOLED, _matrix(holed, "crps"), *tables]
+        sections.append(Section("Tables with categories and holes", parts))
     if not simulated.empty:
         tables = [_truth_table(simulated, name) for name in _data(simulated)]
         sections.append(Section("Simulated truths", [TRUTHS, *tables]))
@@ -86,39 +116,54 @@ def markdown_of(document: Document, pictures: str = "") -> str:
 
 
 def _overview(real: pd.DataFrame) -> list[Table]:
-    """Ratios to the reference over all tables, and the CRPS of each."""
+    """How near each contender comes to the best of every table, and the CRPS of each."""
     every = means(real, [*SCORES, *COSTS])
+    crps, rmse = (ratios_to_best(real, score) for score in ("crps", "rmse"))
+    best = best_overall(crps)
     rows = []
     for name in _contenders(real):
         own = every[every["contender"] == name].set_index("data")
-        row: dict[str, Any] = {"contender": CONTENDERS[name].label, "tables": len(own)}
-        for score in ("rmse", "crps", "interval_score_95"):
-            row[score] = _mean_ratio(every, name, score)
-        compared = [difference(real, data, name, REFERENCE, "crps") for data in own.index]
-        matter = [each.mean for each in compared if each is not None and each.matters]
-        row["better"], row["worse"] = sum(m < 0 for m in matter), sum(m > 0 for m in matter)
-        row |= {score: own[score].mean() for score in ("picp_80", "picp_95")}
-        row |= {cost: own[cost].median() for cost in COSTS if own[cost].notna().any()}
-        rows.append(row)
-    label = CONTENDERS[REFERENCE].label
-    frame = pd.DataFrame(rows)
+        rows.append(
+            {
+                "contender": CONTENDERS[name].label,
+                "tables": len(own),
+                "crps": mean_ratio(crps)[name],
+                "crps_overall": mean_ratio(crps.loc[[name]] / crps.loc[best])[name],
+                "crps_near": _near_best(crps.loc[name]),
+                "rmse": mean_ratio(rmse)[name],
+                "rmse_near": _near_best(rmse.loc[name]),
+                **{f"picp_{level}": own[f"picp_{level}"].mean() for level in _LEVELS},
+                **{f"held_{level}": _near_level(own, level) for level in _LEVELS},
+                **{cost: own[cost].median() for cost in COSTS if own[cost].notna().any()},
+            }
+        )
+    frame = pd.DataFrame(rows).sort_values("crps", kind="stable")
     return [
         Table(
             "overview",
-            f"All tables together. Ratios to {label} are geometric means over the tables, below 1 "
-            "is better; a table counts as better or worse in CRPS if a paired t test over repeats, "
-            "which allows for shared rows, says so at 5 %.",
+            "All tables together, the lowest CRPS first. Ratios are geometric means over tables of "
+            "a score divided by that of the best contender: of each table, which no contender is "
+            f"on all, or of the best one overall, {CONTENDERS[best].label}. A table is near if its "
+            f"score is at most {1 + NEAR_BEST:g} times the lowest, or its coverage at most "
+            f"{100 * NEAR_LEVEL:g} points off. Ratios are of the repeats that all contenders of a "
+            "table have.",
             frame,
             [
                 Column("contender"),
                 Column("tables"),
-                Column("rmse", "RMSE, ratio", ".2f"),
-                Column("crps", "CRPS, ratio", ".2f"),
-                Column("interval_score_95", "95 % interval score, ratio", ".2f"),
-                Column("better", "CRPS better on"),
-                Column("worse", "CRPS worse on"),
-                Column("picp_80", "PICP, 80 %", ".1%"),
-                Column("picp_95", "PICP, 95 %", ".1%"),
+                Column("crps", "CRPS, to the best of each table", ".2f"),
+                Column("crps_overall", "... to the best overall", ".2f"),
+                Column("crps_near", "... near on"),
+                Column("rmse", "RMSE, to the best of each table", ".2f"),
+                Column("rmse_near", "... near on"),
+                *(
+                    column
+                    for level in _LEVELS
+                    for column in (
+                        Column(f"picp_{level}", f"PICP, {level} %", ".1%"),
+                        Column(f"held_{level}", "... near on"),
+                    )
+                ),
             ],
         ),
         Table(
@@ -127,40 +172,47 @@ def _overview(real: pd.DataFrame) -> list[Table]:
             frame,
             [Column("contender"), *_cost_columns()],
         ),
-        _crps_matrix(real, every),
+        *(_matrix(real, score) for score in ("crps", "rmse")),
     ]
 
 
-def _crps_matrix(real: pd.DataFrame, every: pd.DataFrame) -> Table:
-    label = CONTENDERS[REFERENCE].label
-    of = every.pivot_table(index="contender", columns="data", values="crps", sort=False)
+def _near_best(ratios: "pd.Series[float]") -> int:
+    return int((ratios <= 1 + NEAR_BEST).sum())
+
+
+def _near_level(own: pd.DataFrame, level: str) -> int:
+    """On how many tables a contender's prediction intervals hold about what they promise."""
+    return int(((own[f"picp_{level}"] - float(level) / 100).abs() <= NEAR_LEVEL).sum())
+
+
+def _matrix(real: pd.DataFrame, score: str) -> Table:
+    """A score of each contender on each table, as a ratio to the best."""
+    ratios = ratios_to_best(real, score)
+    best = ratios.idxmin()
     rows: list[dict[str, Any]] = []
     for name in _contenders(real):
         row: dict[str, Any] = {"contender": CONTENDERS[name].label}
-        for data in _data(real):
-            found = difference(real, data, name, REFERENCE, "crps")
-            row[data] = of[data].get(name, np.nan) / of[data].get(REFERENCE, np.nan)
+        for data in ratios:
+            found = difference(real, data, name, best[data], score)
+            row[data] = ratios.loc[name, data]
             row[f"{data}_differs"] = found is not None and found.matters
         rows.append(row)
-    columns = [
-        Column(data, DATA[data].label, ".2f", marked=f"{data}_differs") for data in _data(real)
-    ]
+    columns = [Column(data, DATA[data].label, ".2f", marked=f"{data}_differs") for data in ratios]
     return Table(
-        "crps-by-table",
-        f"CRPS divided by that of {label}: below 1 is better than it.",
+        f"{score}-by-table{'-holes' if DATA[ratios.columns[0]].holed else ''}",
+        f"{score.upper()} divided by the lowest of the table.",
         pd.DataFrame(rows),
         [Column("contender"), *columns],
-        mark="differs from it by a paired t test over repeats at 5 %",
+        mark="differs from the lowest by a paired t test over repeats at 5 %",
     )
 
 
 def _picture(real: pd.DataFrame) -> list[Figure]:
-    if set(real["contender"]) == {REFERENCE} or REFERENCE not in set(real["contender"]):
+    if len(set(real["contender"])) == 1:
         return []
-    label = CONTENDERS[REFERENCE].label
     caption = (
-        f"CRPS divided by that of {label}: a line for each table, a dot for their geometric mean. "
-        f"Left of 1 is better than {label}."
+        "CRPS divided by the lowest of the table: a line for each table, a dot for their geometric "
+        "mean."
     )
     return [Figure("crps", caption, ratio_chart(real))]
 
@@ -257,14 +309,6 @@ def _heading(score: str) -> str:
     kind, _, level = score.rpartition("_")
     names = {"picp": "PICP", "width": "width", "interval_score": "interval score"}
     return f"{names[kind]}, {level} %" if kind else score.upper()
-
-
-def _mean_ratio(every: pd.DataFrame, contender: str, score: str) -> float:
-    """To the reference: the geometric mean over tables."""
-    of = every.pivot_table(index="data", columns="contender", values=score)
-    if REFERENCE not in of:
-        return float("nan")
-    return float(np.exp(np.log(of[contender] / of[REFERENCE]).mean()))
 
 
 def _problems(known: Mapping[Cell, dict[str, Any]], missing: Sequence[str]) -> list[str]:

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from confide.datasets import NAMES, Dataset, benchmark, load
+from confide.datasets import MORE_NAMES, NAMES, Dataset, benchmark, load
 from confide.datasets.benchmark import checksum
+from confide.datasets.more import MORE_SETS
 from confide.datasets.sets import BENCHMARK_SETS, BenchmarkSet
 
 DATA = os.environ.get("CONFIDE_DATA", "")
@@ -157,9 +158,32 @@ def test_a_set_that_openml_lacks_is_never_fetched_and_says_where_it_is(
     assert openml.asked == []
 
 
+@pytest.mark.parametrize("folder", ["", "more"])
+def test_a_further_set_may_lie_in_a_folder_of_its_own(cache, monkeypatch, folder):
+    monkeypatch.setitem(MORE_SETS, "servo", SET)
+    save(cache / folder, name="servo")
+    assert load("servo").X.tolist() == VALUES[:, :2].tolist()
+
+
+def test_the_nine_are_not_looked_for_among_the_further_sets(cache):
+    save(cache / "more")
+    with pytest.raises(FileNotFoundError, match=r"no boston\.csv\.gz in"):
+        load("boston")
+
+
+def test_an_absent_further_set_says_where_it_is(cache):
+    with pytest.raises(FileNotFoundError, match="It cannot be downloaded") as caught:
+        load("servo", download=True)
+    assert "commit f073752, file uci_datasets/servo/data.csv.gz" in str(caught.value)
+    assert f"save it as {cache / 'servo.csv.gz'}:" in str(caught.value)
+    assert "the features x1, x2, x3, x4, and a last column `target`" in str(caught.value)
+
+
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(ValueError, match=r"no data set 'bostn'.*Did you mean 'boston'\?"):
         load("bostn")
+    with pytest.raises(ValueError, match=r"no data set 'airfoils'.*Did you mean 'airfoil'\?"):
+        load("airfoils")
 
 
 # --- downloads
@@ -271,7 +295,7 @@ def test_constant_columns_are_dropped_with_their_names():
 
 
 def needs(name):
-    there = (Path(DATA) / f"{name}.csv.gz").is_file()
+    there = any((Path(DATA) / folder / f"{name}.csv.gz").is_file() for folder in ("", "more"))
     return pytest.mark.skipif(
         not (DATA and there), reason=f"CONFIDE_DATA names no folder with {name}.csv.gz"
     )
@@ -335,3 +359,27 @@ def test_each_set_in_openmls_dress_is_recognised(name, openml, tmp_path, monkeyp
     monkeypatch.delenv("CONFIDE_DATA")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert np.array_equal(load(name, download=True).X, data.X)
+
+
+# Rows, features and sd of the target, which is centred.
+FURTHER_FACTS = {
+    "airfoil": (1503, 5, 6.89637),
+    "autompg": (392, 7, 7.79504),
+    "machine": (209, 7, 1.04727),
+    "servo": (167, 4, 0.89676),
+    "bike": (17379, 17, 1.48609),
+    "elevators": (16599, 18, 0.252575),
+    "pol": (15000, 26, 41.7244),
+    "parkinsons": (5875, 20, 10.6994),
+    "skillcraft": (3338, 19, 0.384937),
+    "stock": (536, 11, 0.0162491),
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=needs(name)) for name in MORE_NAMES])
+def test_each_further_set_is_the_known_one(name):
+    data, (n_rows, n_features, std) = load(name), FURTHER_FACTS[name]
+    assert data.X.shape == (n_rows, n_features)
+    # Six digits were noted; five of the source's are right.
+    assert data.y.std() == pytest.approx(std, rel=5e-6)
+    assert abs(data.y.mean()) < 1e-4 * std

@@ -11,11 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
+from confide.datasets.more import MORE_SETS
 from confide.datasets.sets import BENCHMARK_SETS, BenchmarkSet
 from confide.errors import nearest
 from confide.persistence import write_atomically
 
 NAMES = tuple(BENCHMARK_SETS)
+MORE_NAMES = tuple(MORE_SETS)
+MORE_FOLDER = "more"
+"""Where the further sets may lie, inside the folder of the nine."""
+
 Values = Float64[np.ndarray, "row column"]
 
 
@@ -44,10 +49,11 @@ def load(name: str, *, download: bool = False) -> Dataset:
     """The named benchmark set, its values checked.
 
     Looks for `<name>.csv.gz` in the folder that the environment variable `CONFIDE_DATA` names, then
-    in `confide/data` in the user's cache folder. Nothing is downloaded unless you ask for it.
+    in `confide/data` in the user's cache folder. Sets of `MORE_NAMES` may lie in a folder `more`
+    inside either. Nothing is downloaded unless you ask for it.
 
     Args:
-        name: one of `NAMES`.
+        name: one of `NAMES` or `MORE_NAMES`.
         download: fetch a set that is in neither folder from OpenML, and keep it in the cache if
             its values are the known ones. OpenML does not have every set. This has been tested
             without a network only.
@@ -57,14 +63,14 @@ def load(name: str, *, download: bool = False) -> Dataset:
         FileNotFoundError: the file is in neither folder, and was not or cannot be downloaded.
         ConnectionError: OpenML did not answer, or not with a table of numbers.
     """
-    if name not in BENCHMARK_SETS:
+    if name not in (names := (*NAMES, *MORE_NAMES)):
         raise ValueError(
-            f"There is no data set {name!r}; there are {NAMES}. {nearest(name, NAMES)}"
+            f"There is no data set {name!r}; there are {names}. {nearest(name, names)}"
         )
-    for folder in _folders():
-        if (path := folder / f"{name}.csv.gz").is_file():
+    for path in _paths(name):
+        if path.is_file():
             return _dataset(name, _read(path), str(path))
-    if not (download and BENCHMARK_SETS[name].openml_id):
+    if not (download and _known(name).openml_id):
         raise FileNotFoundError(_absent(name))
     return _downloaded(name)
 
@@ -78,6 +84,18 @@ def checksum(values: Values) -> str:
     return hashlib.sha256((values + 0.0).astype("<f8", order="C").tobytes()).hexdigest()
 
 
+def _known(name: str) -> BenchmarkSet:
+    return BENCHMARK_SETS[name] if name in BENCHMARK_SETS else MORE_SETS[name]
+
+
+def _paths(name: str) -> list[Path]:
+    """Where the file may lie, in the order of the search."""
+    folders = _folders()
+    if name in MORE_SETS:
+        folders = [place for folder in folders for place in (folder, folder / MORE_FOLDER)]
+    return [folder / f"{name}.csv.gz" for folder in folders]
+
+
 def _folders() -> list[Path]:
     chosen = os.environ.get("CONFIDE_DATA")
     return [Path(chosen), _cache()] if chosen else [_cache()]
@@ -88,7 +106,7 @@ def _cache() -> Path:
 
 
 def _dataset(name: str, values: Values, source: str) -> Dataset:
-    known = BENCHMARK_SETS[name]
+    known = _known(name)
     if (actual := checksum(values)) != known.checksum:
         raise ValueError(
             f"{source} is not the benchmark set {name!r}: its values have sha256 {actual}, and "
@@ -109,7 +127,7 @@ def _read(path: Path) -> Values:
 
 
 def _downloaded(name: str) -> Dataset:
-    known = BENCHMARK_SETS[name]
+    known = _known(name)
     source = f"OpenML's table {known.openml_id}"
     try:
         values = _fetched(known)
@@ -155,7 +173,7 @@ def _write(path: Path, values: Values, feature_names: tuple[str, ...]) -> None:
 
 
 def _absent(name: str) -> str:
-    known = BENCHMARK_SETS[name]
+    known = _known(name)
     folders = " or ".join(str(folder) for folder in _folders())
     how = (
         f"Call load({name!r}, download=True) to fetch OpenML's table {known.openml_id}, or "
@@ -169,7 +187,7 @@ def _absent(name: str) -> str:
 
 
 def _by_hand(name: str) -> str:
-    known = BENCHMARK_SETS[name]
+    known = _known(name)
     return (
         f"get it from {known.where}, and save it as {_folders()[0] / name}.csv.gz: a gzipped CSV "
         f"with one header row, the features {', '.join(known.feature_names)}, and a last column "
