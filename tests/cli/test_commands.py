@@ -560,7 +560,8 @@ def test_a_check_ends_with_the_next_step_where_there_is_one(homes, monkeypatch, 
         advises_calibration = asks
 
     monkeypatch.setattr(confide.workflow, "check_table", lambda *_, **__: Checked)
-    said = done("check", homes, "-t", "price").stderr
+    announced, said = done("check", homes, "-t", "price").stderr.split("\n", 1)
+    assert announced.startswith("This will take about ")
     assert said == f"Next: confide fit {homes} --target price --calibrate-confidence\n" * asks
 
 

@@ -1,13 +1,14 @@
 """Recipes: what is left at None is the recipe's; that for tables holds its promises."""
 
 import sys
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import confide
-from confide.errors import SlowerTrainingWarning
+from confide.errors import CalibrationWarning, SlowerTrainingWarning
 from confide.estimators import (
     RECIPES,
     BootstrappedDeepEnsembleRegressor,
@@ -220,3 +221,14 @@ def test_the_first_of_many_data_sets_chooses_for_all():
     alone = DeepEnsembleRegressor(**SMALL, recipe="tabular").fit(X, y)
     assert first.parameters_["dropout"] == second.parameters_["dropout"]
     assert alone.parameters_["dropout"] == first.parameters_["dropout"]
+
+
+def test_the_rows_of_the_fit_are_known_again():
+    X, y = data()
+    X = np.exp(3 * X)  # medians are far from means
+    model = DeepEnsembleRegressor(**SMALL, dropout=0.0, smooth=True).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model._warn_of_other_rows(X, y)
+    with pytest.warns(CalibrationWarning, match="not those of `fit`"):
+        model._warn_of_other_rows(X[:60], y[:60])

@@ -475,11 +475,11 @@ def test_an_honest_fit_is_the_same_fit_calibrated_on_the_rows_trained_on(honest,
     own, now = (each.get_prediction(features) for each in (fitted.model, model))
     assert np.array_equal(now.uncalibrated.confidence_interval(), own.confidence_interval())
     # Of rows held out; as wide as it takes to contain the calibrated confidence interval.
-    before, inner = own.prediction_interval(), now.confidence_interval()
+    before, inner = own.prediction_law.law.interval(0.95), now.confidence_interval(0.95)
     middle = now.mean
     half = np.maximum(*(np.max(np.abs(b - middle[:, None]), axis=1) for b in (before, inner)))
     expected = np.stack([middle - half, middle + half], axis=1)
-    np.testing.assert_allclose(now.prediction_interval(), expected, rtol=1e-9)
+    np.testing.assert_allclose(now.prediction_interval(0.95), expected, rtol=1e-9)
     trained = np.array(status(model, encoded(model, features).matrix, y)) == "trained on"
     by_hand = fitted.model.calibrate_confidence(
         features.filter(trained), y[trained], n_simulations=10

@@ -391,7 +391,9 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         self, X: Float[np.ndarray, "row feature"], y: Float64[np.ndarray, " row"]
     ) -> None:
         """Warns where the means are not those that the fit has standardised with."""
-        fitted, (given,) = self.fitted_.standardiser, Standardiser.for_each(X, y[None])
+        robust = self.fitted_.learner.is_robust
+        fitted = self.fitted_.standardiser
+        (given,) = Standardiser.for_each(X, y[None], robust=robust)
         same = np.all(np.abs(given.x_mean - fitted.x_mean) <= 1e-3 * fitted.x_scale) and (
             abs(given.y_mean - fitted.y_mean) <= 1e-3 * fitted.y_scale
         )
