@@ -83,7 +83,6 @@ def uncommon() -> dict[str, Callable[[], Table]]:
         "5,000 columns": changed(lambda X, y: (X, y), n=200, n_columns=5000),
         "no signal": changed(lambda X, y: (X, generator.permutation(y))),
         "no noise": changed(lambda X, _: (X, np.sin(2 * X[:, 0]))),
-        "constant target": changed(lambda X, _: (X, np.full(n, 3.0))),
         "two target values": changed(lambda X, y: (X, (y > 0).astype(float))),
         "counts": changed(lambda X, y: (X, generator.poisson(np.exp(y)).astype(float))),
         "lognormal": changed(lambda X, y: (X, np.exp(3 * y))),
