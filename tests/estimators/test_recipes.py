@@ -17,6 +17,7 @@ from confide.estimators import (
 )
 from confide.estimators.recipes import MOST_STEPS, with_recipe
 from confide.learners import NetworkEnsemble, TrainingDivergedError
+from confide.persistence import Container
 
 ESTIMATORS = (
     BootstrappedDeepEnsembleRegressor,
@@ -53,6 +54,33 @@ def test_a_network_of_one_s_own_is_trained_as_the_paper_s():
     resolved = with_recipe(arguments)
     assert (resolved["learning_rate"], resolved["max_epochs"]) == (1e-3, 80)
     assert (resolved["dropout"], resolved["smooth"]) == (None, None)
+
+
+def test_a_file_without_a_recipe_has_the_paper_s(tmp_path):
+    """Those of earlier versions: there was but one."""
+    X, y = data()
+    model = DeepEnsembleRegressor(**SMALL, recipe="paper").fit(X, y)
+    model.save(tmp_path / "new")
+    file = Container.read(tmp_path / "new", format="confide model", version=3)
+    new = ("recipe", "network", "smooth", "dropout")
+    old = {name: value for name, value in file.header["parameters"].items() if name not in new}
+    header = {name: value for name, value in file.header.items() if name != "left_to_recipe"}
+    Container({**header, "parameters": old}, file.arrays).write(tmp_path / "old")
+    again = confide.load(tmp_path / "old")
+    assert again.recipe == "paper"
+    assert np.array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"smooth": "yes"}, r"`smooth` must be True, False or 'auto', got 'yes'"),
+        ({"smooth": True, "recipe": "paper"}, r"`smooth` belongs to the recipe 'tabular'"),
+    ],
+)
+def test_a_smoothness_that_makes_no_sense_is_refused(how, message):
+    with pytest.raises(ValueError, match=message):
+        DeepEnsembleRegressor(**SMALL, **how).fit(*data())
 
 
 def test_an_unknown_recipe_is_refused_with_the_nearest():

@@ -569,9 +569,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         settings = self._within_steps(self.settings(), learner, n_rows)
         epochs, may_shorten = settings.max_epochs, self._leaves_epochs
         choosing = choice_epochs(learner, epochs, may_shorten=may_shorten)
-        if (
-            str(self.max_epochs) == AUTO and not may_shorten
-        ):  # most searches end after a quarter of their candidates
+        if str(self.max_epochs) == AUTO and not may_shorten:
+            # Most searches end after a quarter of their candidates.
             choosing += search_epochs(settings, learner, n_rows) // 4
         return int(choosing + n_fits * self.method.member_epochs(settings, learner))
 

@@ -37,12 +37,10 @@ def left_to_recipe(arguments: Mapping[str, Any]) -> list[str]:
     if "recipe" not in arguments:
         return []
     recipe = _recipe(arguments)
-    means_none = (None, "auto") if recipe == "tabular" else (None,)
-    return [
-        name
-        for name in RECIPES[recipe].keys() & arguments.keys()
-        if arguments[name] is None or (name == "max_epochs" and arguments[name] in means_none)
-    ]
+    left = [name for name in RECIPES[recipe] if name in arguments and arguments[name] is None]
+    if recipe == "tabular" and str(arguments["max_epochs"]) == "auto":
+        left.append("max_epochs")
+    return left
 
 
 def _recipe(arguments: Mapping[str, Any]) -> str:
