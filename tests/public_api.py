@@ -26,7 +26,7 @@ def rivals() -> Sequence[str]:
     models = (
         confide.ConcreteDropoutRegressor(),
         confide.DeepEnsembleRegressor(max_epochs="auto"),
-        confide.NaiveBootstrapRegressor(),
+        confide.NaiveBootstrapRegressor(calibration=None),
         confide.QualityDrivenEnsembleRegressor(),
     )
     return [type(model).__name__ for model in models]

@@ -89,6 +89,29 @@ def test_predicting_needs_little_memory_however_wide_the_table_is():
     assert rows_per_block(10**9) == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        (("fit", "homes.csv", "-t", "y"), "Learning from 60 rows and 3 columns"),
+        (("check", "homes.csv", "-t", "y"), "A check with 60 rows and 3 columns"),
+        (("report", "model.confide", "homes.csv"), "A page of 60 rows and 3 columns"),
+        (("predict", "model.confide", "homes.csv"), "Predicting 2 columns"),
+    ],
+)
+def test_work_beyond_the_memory_is_refused_before_it_begins(
+    folder, monkeypatch, unworked, command, what
+):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("confide.budget._of_system", lambda: 30_000)
+    output = () if command[0] == "check" else ("-o", "out.html")
+    result = run(*command, *output, "--force")
+    assert result.exit_code == 1
+    assert (
+        f"{what} needs about 0.0 GB of memory, and this machine has 0.0 GB left." in result.stderr
+    )
+    assert "Use fewer columns" in result.stderr
+
+
 def test_names_of_a_wide_table_are_not_searched_one_by_one():
     """Of 100,000 columns that took minutes."""
 
@@ -138,7 +161,10 @@ def test_small_work_is_not_announced(folder):
 def test_needs_grow_with_the_work():
     assert str(of_fits(100, 10, 500)) == ""
     assert str(of_fits(100_000, 10, 10_000)) == "This will take about 9 minutes."
-    assert of_fits(1000, 10**5, 400).bytes == 40 * 10**8
+    # Each column has weights in every network, and more members keep more of them.
+    assert of_fits(200, 10**5, 400, "tabular").bytes > 10**10
+    few, many = (of_fits(200, 10**4, 1, "tabular", n_members=n).bytes for n in (5, 105))
+    assert many - few == 100 * 512 * 10**4
     assert str(of_predicting(10**7, 10, 21, 65_536)) == "This will take about 35 minutes."
     assert str(Need(2.5e9, 1)) == "This will take about 2.5 GB of memory."
     assert str(Need(0, 80)) == "This will take about 80 seconds."

@@ -9,6 +9,8 @@ import re
 from types import MappingProxyType
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -475,6 +477,14 @@ def test_summary_frame_holds_the_intervals_of_its_level():
     )
     assert of_truth.tolist() == prediction.confidence_interval(0.8).tolist()
     assert of_observation.tolist() == prediction.prediction_interval(0.8).tolist()
+
+
+def test_the_summary_is_the_same_for_polars():
+    prediction = BY_HAND.bootstrapped()
+    rows = pl.DataFrame({"name": [f"row {i}" for i in range(len(prediction))]})
+    summary = pl.concat([rows, prediction.to_polars(0.9)], how="horizontal")
+    frame = prediction.summary_frame(0.9).reset_index(drop=True)
+    pd.testing.assert_frame_equal(summary.drop("name").to_pandas(), frame)
 
 
 def test_summary_frame_gives_the_standard_error_of_the_mean():

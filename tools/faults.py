@@ -2,7 +2,7 @@
 
     python tools/faults.py -o results/faults.md        # all; about two hours on two idle cores
     python tools/faults.py --share 0.01                # a hundredth of it
-    python tools/faults.py --only signals soak         # some of it
+    python tools/faults.py --only tables soak          # some of it
 
 Model files and tables are damaged at random and read in a watched process; hostile tables become
 pages that a browser opens; commands are stopped at random moments, find the disk full, or the
@@ -42,8 +42,9 @@ stranger's file can and cannot do, on the page about [security](../docs/security
 Seconds are those of the clock or of the processor, whichever are less. What took more than one was
 done once more, because other work on the machine, or a program that is compiled for the first time,
 is not the file's. Memory is the peak beyond what the process had before. Of the signals, half come
-at a moment of the whole run, half soon after the command began to write. The commands are forks of
-a process that has imported what they need, so that most moments fall into their work.
+at a moment of the whole run, a quarter soon after the command opened its file, a quarter soon after
+something was in it. The commands are forks of a process that has imported what they need, so that
+most moments fall into their work.
 """
 Attack = Callable[[Callable[[int], int], Path], list[Counts]]
 
@@ -52,7 +53,11 @@ def _pages(scaled: Callable[[int], int], folder: Path) -> list[Counts]:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         return [Counts("pages: hovers", "there is no browser on this machine")]
-    return pages.attack(scaled(10), folder, browser=browser)
+    return pages.attack(scaled(20), folder, browser=browser)
+
+
+def _signals(name: str) -> Attack:
+    return lambda scaled, folder: commands.attack_with_signals(scaled(100), folder, names=[name])
 
 
 # How much of each is a whole run.
@@ -60,7 +65,7 @@ ATTACKS: dict[str, Attack] = {
     "model-files": lambda scaled, folder: model_files.attack(scaled(10_000), folder),
     "tables": lambda scaled, folder: tables.attack(scaled(5_000), folder),
     "pages": _pages,
-    "signals": lambda scaled, folder: commands.attack_with_signals(scaled(100), folder),
+    **{f"signals-{name}": _signals(name) for name in commands.COMMANDS},
     "full-disks": lambda scaled, folder: commands.attack_with_full_disks(scaled(30), folder),
     "read-only": lambda scaled, folder: commands.attack_with_read_only_folders(scaled(8), folder),
     "two-writers": lambda scaled, folder: commands.attack_with_two_writers(scaled(200), folder),

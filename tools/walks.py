@@ -63,22 +63,20 @@ def walks() -> dict[str, set[tuple[str, str]]]:
 
     table, few = table_of_numbers(), {"n_members": 2, "max_epochs": 3, "random_state": 0}
 
-    def model() -> confide.BootstrappedDeepEnsembleRegressor:
-        return confide.BootstrappedDeepEnsembleRegressor(**few)
+    def model(**how: Any) -> confide.BootstrappedDeepEnsembleRegressor:
+        return confide.BootstrappedDeepEnsembleRegressor(**few, **how)
 
     X, y = table.select(["age"]).to_pandas().to_numpy(), table["y"].to_numpy()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.confide"
-        fit_table(table, "y", model(), calibrate_confidence=True, n_simulations=10).model.save(file)
+        fit_table(table, "y", model()).model.save(file)
 
         def page() -> None:
             render_page(page_document(page_inputs(confide.load(file), table, file="table.csv")))
 
         ways: dict[str, Callable[[], Any]] = {
-            "`fit`": lambda: model().fit(X, y),
-            "`fit_table` with calibration on twins": lambda: fit_table(
-                table, "y", model(), calibrate_confidence=True, n_simulations=10
-            ),
+            "`fit` without calibration": lambda: model(calibration=None).fit(X, y),
+            "`fit_table` with calibration on twins": lambda: fit_table(table, "y", model()),
             "`load` and the page": page,
         }
         found = {}

@@ -6,6 +6,7 @@ observation, and a split of the uncertainty into noise, finite data and random t
 
 from typing import TYPE_CHECKING, Any
 
+from confide import forks  # noqa: F401 - watches for forks from now on
 from confide.lazy import lazily
 from confide.moved import renamed, still_found
 
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
         BootstrappedDeepEnsembleRegressor,
         BootstrappedEnsembleRegressor,
         ConcreteDropoutRegressor,
+        ConfidenceRegressor,
         DeepEnsembleRegressor,
         NaiveBootstrapRegressor,
         QualityDrivenEnsembleRegressor,
         load,
     )
+    from confide.inspection import Effects, effects
     from confide.learners import TrainingDivergedError
     from confide.prediction import Prediction
 
@@ -37,8 +40,10 @@ __all__ = [
     "BootstrappedDeepEnsembleRegressor",
     "BootstrappedEnsembleRegressor",
     "ConcreteDropoutRegressor",
+    "ConfidenceRegressor",
     "CoverageCheck",
     "DeepEnsembleRegressor",
+    "Effects",
     "Explanation",
     "LeftOutColumnWarning",
     "ModelFileError",
@@ -51,6 +56,7 @@ __all__ = [
     "UnseenValueWarning",
     "__version__",
     "coverage_check",
+    "effects",
     "enable_compilation_cache",
     "load",
     "overfitting_check",
@@ -69,12 +75,14 @@ _HOMES = {
         "BootstrappedDeepEnsembleRegressor",
         "BootstrappedEnsembleRegressor",
         "ConcreteDropoutRegressor",
+        "ConfidenceRegressor",
         "DeepEnsembleRegressor",
         "NaiveBootstrapRegressor",
         "QualityDrivenEnsembleRegressor",
         "load",
     ],
     "coverage": ["CoverageCheck", "coverage_check"],
+    "inspection": ["Effects", "effects"],
     "learners": ["TrainingDivergedError"],
     "prediction": ["Prediction"],
 }

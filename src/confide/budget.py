@@ -9,10 +9,17 @@ from confide.errors import TooLargeError
 
 # What is less is not worth a word.
 SECONDS_WORTH_SAYING, BYTES_WORTH_SAYING = 5.0, 1e9
-# Of a table that is trained on, for each cell: the table as numbers, its parts, and copies of them.
+# Bytes of a fit at its peak for each cell, column and row of a table (`benchmarks/budget.py`), and
+# for each column of each member that is kept: its weights, and those of its retraining.
+MEMORY = {
+    "paper": (70.0, 45_000.0, 1_400.0, 320.0),
+    "tabular": (90.0, 150_000.0, 1_700.0, 512.0),
+    "trees": (260.0, 58_000.0, 0.0, 0.0),
+}
+# Of any table that is trained on, for each cell.
 BYTES_PER_TRAINED_CELL = 40
-# Of rows that are predicted, for each cell: as numbers, standardised, and what compares them.
-BYTES_PER_PREDICTED_CELL = 24
+# Of rows that are predicted at once: for each cell, column and row.
+PREDICTING = (42.0, 25_000.0, 1_100.0)
 # On two cores of 2024: rows of an epoch of a member a second, and columns that double its time.
 # Rough: networks measured at 404 rows and 13 columns, columns and trees on a busy machine.
 SPEEDS = {"paper": (2e6, 100), "tabular": (7e5, 40), "trees": (6e6, 40)}
@@ -39,7 +46,14 @@ class Need(NamedTuple):
         return f"This will take about {' and '.join(parts)}." if parts else ""
 
 
-def of_fits(n_rows: int, n_columns: int, member_epochs: int, learner: str = "paper") -> Need:
+def of_fits(
+    n_rows: int,
+    n_columns: int,
+    member_epochs: int,
+    learner: str = "paper",
+    *,
+    n_members: int = 5,
+) -> Need:
     """Of all fits to a table together.
 
     Args:
@@ -47,13 +61,17 @@ def of_fits(n_rows: int, n_columns: int, member_epochs: int, learner: str = "pap
         n_columns: of the table.
         member_epochs: epochs of one member in all fits.
         learner: one of those whose speed is known.
+        n_members: of all fits that are kept at once.
 
     Returns:
         What they take.
     """
     rows_per_second, columns_of_half_speed = SPEEDS[learner]
     of_a_row = (1 + n_columns / columns_of_half_speed) / rows_per_second
-    return Need(BYTES_PER_TRAINED_CELL * n_rows * n_columns, member_epochs * n_rows * of_a_row)
+    per_cell, per_column, per_row, kept = MEMORY[learner]
+    memory = per_cell * n_rows * n_columns + per_row * n_rows
+    memory += (per_column + kept * n_members) * n_columns
+    return Need(memory, member_epochs * n_rows * of_a_row)
 
 
 def of_predicting(
@@ -61,7 +79,8 @@ def of_predicting(
 ) -> Need:
     """Of predictions by so many fits, the model's own and those of its twins."""
     at_once = n_rows if rows_at_once is None else min(n_rows, rows_at_once)
-    memory = BYTES_PER_PREDICTED_CELL * at_once * n_columns
+    per_cell, per_column, per_row = PREDICTING
+    memory = per_cell * at_once * n_columns + per_column * n_columns + per_row * at_once
     return Need(memory, n_fits * n_rows / PREDICTED_ROWS_PER_SECOND)
 
 

@@ -1,7 +1,6 @@
 """Checks of arguments: each refuses a value with the reason, and says what to pass instead."""
 
 import numbers
-import os
 from collections.abc import Callable
 from dataclasses import field
 from typing import Any, TypeGuard
@@ -16,8 +15,6 @@ from confide.errors import nearest
 LARGEST = float(np.finfo(np.float32).max)
 # Quantiles nearer to 0 or 1 than this have no digits left in a float.
 NEAREST_TO_CERTAIN = 1e-12
-# The process that confide was first used in.
-_first_process: list[int] = []
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -51,11 +48,12 @@ def require_within(name: str, value: object, bounds: str, advice: str) -> None:
         raise ValueError(f"`{name}` must lie in {bounds}, got {value!r}. {advice}")
 
 
-def require_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+def require_choice(name: str, value: object, choices: tuple[str | None, ...]) -> None:
     """Refuses all but the listed words."""
     if value not in choices:
+        words = (choice for choice in choices if choice is not None)
         raise ValueError(
-            f"`{name}` must be one of {choices}, got {value!r}. {nearest(value, choices)}"
+            f"`{name}` must be one of {choices}, got {value!r}. {nearest(value, words)}"
         )
 
 
@@ -63,24 +61,6 @@ def require_not_negative(name: str, value: object, advice: str) -> None:
     """Refuses all but zero and the positive numbers that float32 can hold."""
     if not (is_number(value) and 0 <= value < LARGEST):
         raise ValueError(f"`{name}` must be a number that is not negative, got {value!r}. {advice}")
-
-
-def refuse_forked() -> None:
-    """Refuses to go on in a fork of the process that confide was first used in.
-
-    JAX, and OpenMP in boosted trees, would wait forever for threads that a fork does not have.
-
-    Raises:
-        RuntimeError: with what to do.
-    """
-    _first_process[:] = _first_process or [os.getpid()]
-    if _first_process != [os.getpid()]:
-        raise RuntimeError(
-            f"confide was used in process {_first_process[0]}, and this is a fork of it, "
-            f"{os.getpid()}, where JAX would wait forever. Load the model in each worker after the "
-            "fork (gunicorn: without --preload), or start workers with "
-            "multiprocessing.get_context('spawn')."
-        )
 
 
 def checked_targets(y: ArrayLike, n_rows: int) -> Float64[np.ndarray, " row"]:

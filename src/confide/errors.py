@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Self
 
 
@@ -11,6 +12,10 @@ class NoSuchIntervalError(AttributeError, ValueError):
 
 class ModelFileError(ValueError):
     """A file that is not a model this version of confide can read."""
+
+
+class NoPlainFormError(ValueError):
+    """A model that cannot be written as plain layers and trees; the message says why."""
 
 
 class TwinError(ValueError):
@@ -75,7 +80,7 @@ class NoRoomError(OSError):
 
 
 class CalibrationWarning(UserWarning):
-    """A calibration on simulated twins has a weakness that you should know of."""
+    """A calibration has a weakness that you should know of."""
 
 
 class SlowerTrainingWarning(UserWarning):
@@ -108,6 +113,15 @@ def nearest(got: object, valid: Iterable[str]) -> str:
     return f"Did you mean {names[close[0]]!r}?" if close else ""
 
 
+def no_such_file(path: Path) -> str:
+    """That there is none, and the nearest name in its folder."""
+    folder = path.absolute().parent
+    hint = f"There is no folder {folder} either."
+    if folder.is_dir():
+        hint = nearest(path.name, (file.name for file in folder.iterdir()))
+    return f"There is no file {path}. {hint}".rstrip()
+
+
 def listed(names: Sequence[str], most: int = 15) -> str:
     """Names for a message, not all of a long list."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
@@ -137,6 +151,6 @@ def _unseen_in_words(unseen: Mapping[str, Mapping[str | None, int]], most: int =
         columns.append(f"{column}: {', '.join(words + rest)}")
     return (
         f"Values that the training data did not have. {'; '.join(columns)}. Such categories are "
-        "treated as none of the known ones, and missing numbers as the median: trust the "
-        "intervals of these rows less."
+        "treated as none of the known ones, and missing numbers as typical ones: trust "
+        "the intervals of these rows less."
     )

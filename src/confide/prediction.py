@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float64
 from numpy.typing import ArrayLike
 
 from confide.checks import checked_level, checked_probability, checked_targets
-from confide.diagnostics import Decay, Explanation, checked_decay, shares
+from confide.diagnostics import NOVEL, Decay, Explanation, checked_decay, shares
 from confide.errors import NoSuchIntervalError, nearest
 from confide.metrics import COVERAGE_LEVELS, ObservedCoverage, observed_coverage
 from confide.moved import renamed_attribute
@@ -18,6 +18,7 @@ from confide.uncertainty import VAST, Law, Origin, PartlyUnboundedLaw, Row, Twin
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 Bounds = Float64[np.ndarray, "row 2"]
 Kind = Literal["confidence", "prediction"]
@@ -30,8 +31,6 @@ ORIGINS: dict[Origin | None, str] = {
     "held_out": "calibrated on held-out rows",
     "twins": "calibrated on twins",
 }
-# Of rows like the training data, one in a hundred has a smaller p-value.
-NOVEL = 0.01
 VARIANCES = (
     "aleatoric_variance",
     "epistemic_variance",
@@ -65,6 +64,10 @@ class Prediction:
             were not.
         twin_errors: how far fits to simulated twins were off at these rows, or None where the
             confidence intervals were not calibrated on them.
+        novel_columns: for each novel row the columns that make it so: those with values that no
+            training row had, or else those that are farthest from the nearest training row. Empty
+            for other rows, None where novelty was not asked for.
+        index: of the rows, where they came with one, as those of pandas do; or None.
     """
 
     mean: Row
@@ -83,6 +86,8 @@ class Prediction:
     novelty: Row | None = None
     uncalibrated: "Prediction | None" = None
     twin_errors: TwinErrors | None = None
+    novel_columns: tuple[tuple[str, ...], ...] | None = None
+    index: "pd.Index[Any] | None" = None
 
     simulated = renamed_attribute("simulated", "twin_errors")
 
@@ -111,12 +116,8 @@ class Prediction:
         mean = np.where(is_unbounded, overflown.mean, self.mean)
         variances = {name: (getattr(self, name), getattr(overflown, name)) for name in VARIANCES}
         own, errors = self.uncalibrated, self.twin_errors
-        factors = ("factor", "factor_error", "prediction_factor")
         if errors is not None:
-            vast: dict[str, Any] = {
-                n: np.where(is_unbounded, np.inf, getattr(errors, n)) for n in factors
-            }
-            errors = replace(errors, **vast)
+            errors = replace(errors, error=np.where(is_unbounded, np.inf, errors.error))
         changed: dict[str, Any] = {
             name: None if usual is None else np.where(is_unbounded, _tamed(wild), usual)
             for name, (usual, wild) in variances.items()
@@ -307,10 +308,11 @@ class Prediction:
     def summary_frame(self, confidence_level: float = 0.95) -> "pd.DataFrame":
         """A table under statsmodels' column names, then the sources of uncertainty.
 
+        It has the index of the rows, where they came with one, so that it can be joined to them.
         `mean_se` and `mean_ci_*` are about the true function, `obs_ci_*` about a new observation.
         What the method does not estimate has no column. `novelty` is small where a row is unlike
         the training data. Where `mean_ci_*` or `obs_ci_*` are calibrated, the last columns have the
-        method's own interval, if it has one at that level.
+        method's own interval, if it has one at that level. `to_polars` is the same for polars.
         """
         import pandas as pd  # here, because importing it takes longer than all of confide
 
@@ -329,7 +331,18 @@ class Prediction:
                 with suppress(NoSuchIntervalError):
                     own = self.uncalibrated.interval(kind, confidence_level)
                     columns |= _ci_columns(kind, own, "_uncalibrated")
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns, index=self.index)
+
+    def to_polars(self, confidence_level: float = 0.95) -> "pl.DataFrame":
+        """The table of `summary_frame` as one of polars, with its rows in the same order.
+
+        To put them beside each other: `polars.concat([X, prediction.to_polars()],
+        how="horizontal")`.
+        """
+        import polars as pl
+
+        frame = self.summary_frame(confidence_level)
+        return pl.DataFrame({str(name): values.to_numpy() for name, values in frame.items()})
 
 
 def _tamed(variance: Row) -> Row:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray, UInt32
 from sklearn.utils import check_random_state
 
-from confide.checks import refuse_forked
+from confide.forks import refuse_forked
 
 # Whatever the user's default is: keys are made of two words here, and results do not depend on it.
 IMPLEMENTATION = "threefry2x32"

@@ -1,29 +1,37 @@
-"""Calibration on twins: exact where the factor is known, kept, repeated, and refused."""
+"""Calibration on twins: exact where the error is known, kept, repeated, and refused."""
 
 import copy
 import pickle
 import warnings
-from dataclasses import dataclass, replace
-from types import SimpleNamespace
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeRegressor
 
 import confide
-from confide.calibration import ConfidenceCalibration
+from confide.calibration import ConfidenceCalibration, MethodRefit
+from confide.calibration import twins as on_twins
 from confide.errors import CalibrationWarning, NoSuchIntervalError, TwinError
 from confide.estimators import ESTIMATORS
-from confide.learners import Learner
+from confide.methods import mean_of
+from confide.persistence import Container
 from confide.prediction import Prediction
-from confide.randomness import key_from
+from confide.randomness import key_from, split_on_host
 from confide.simulate import Truth
+from confide.trees import Trees
 from confide.uncertainty import TPlusNormalLaw
 
 # Four units round off a good deal, and the tests below are not about that.
 pytestmark = pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
 SLOPES, NOISE = np.array([1.0, -2.0, 0.5]), 0.7
+# Each corner of a cube ten times: trees can tell all different rows apart, and need not smooth.
+CORNERS = np.array(list(product([-1.0, 1.0], repeat=3)))
+CUBE = np.repeat(CORNERS, 10, axis=0)
 
 
 @dataclass(frozen=True)
@@ -37,73 +45,78 @@ class LinearTruth(Truth):
         return np.full(len(X), NOISE)
 
 
-class NoLearner(Learner):
-    """Least squares need none."""
-
-    def init(self, keys, data):
-        raise NotImplementedError
-
-    def train(self, keys, state, data, targets, plan, *, progress=None):
-        raise NotImplementedError
-
-    def predict(self, state, X):
-        raise NotImplementedError
-
-
 @dataclass(frozen=True)
-class LeastSquaresFit:
-    settings: object
-    learner: object
-    slopes: np.ndarray
-    inverse: np.ndarray
+class LeastSquares:
+    """A procedure with the doors of `Refit`: linear, but for what it adds to every prediction.
 
-
-def least_squares(*, claims=1.0, bias=0.0):
-    """A method with the doors of the others: its standard error is exact, but for a factor.
-
-    Args:
+    Attributes:
+        bias: what it adds.
         claims: the share of the true standard error that it claims.
-        bias: what it adds to every prediction, in true standard errors.
+        seen: the rows of every call of `fit`.
     """
 
-    def fit(_keys, X, targets, settings, learner, **_):
-        inverse = np.linalg.inv(X.T @ X)
-        return [LeastSquaresFit(settings, learner, inverse @ X.T @ y, inverse) for y in targets]
+    bias: float = 0.0
+    claims: float = 1.0
+    seen: list = field(default_factory=list)
 
-    def predict(fitted, X):
-        error = NOISE * np.sqrt(np.einsum("ij,jk,ik->i", X, fitted.inverse, X))
-        mean = X @ fitted.slopes + bias * error
+    def fit(self, _key, rows, targets, _progress=None):
+        self.seen.append(rows)
+        return [np.linalg.lstsq(CUBE[rows], y, rcond=None)[0] for y in targets]
+
+    def mean(self, slopes, rows):
+        return self.at(slopes, CUBE[rows])
+
+    def at(self, slopes, X):
+        return X @ slopes + self.bias
+
+    def work(self, n_sets):
+        return n_sets
+
+    def predict(self, slopes, X):
+        mean, claimed = self.at(slopes, X), (self.claims * true_error(X)) ** 2
         noise = np.full(len(X), NOISE**2)
         return Prediction(
             mean=mean,
             aleatoric_variance=noise,
-            epistemic_variance=(claims * error) ** 2,
-            prediction_law=TPlusNormalLaw.normal(mean, np.sqrt(noise + (claims * error) ** 2)),
-            confidence_law=TPlusNormalLaw.normal(mean, claims * error),
+            epistemic_variance=claimed,
+            prediction_law=TPlusNormalLaw.normal(mean, np.sqrt(noise + claimed)),
+            confidence_law=TPlusNormalLaw.normal(mean, np.sqrt(claimed)),
             classical_variance=None,
             optimisation_variance=None,
             n_members=2,
         )
 
-    return SimpleNamespace(fit=fit, predict=predict, member_epochs=lambda *_: 1)
+
+def true_error(X, rows=None):
+    """The standard error of least squares on some rows of the cube."""
+    design = CUBE if rows is None else CUBE[rows]
+    inverse = np.linalg.inv(design.T @ design)
+    return NOISE * np.sqrt(np.einsum("ij,jk,ik->i", X, inverse, X))
 
 
-def on_linear_data(method, seed=0, n_simulations=100, **how):
-    """A calibration with the truth itself, and the fit that it calibrates."""
-    X = np.random.default_rng(99).normal(size=(30, 3))
-    y = LinearTruth().draw(key_from(seed), X)
-    (fitted,) = method.fit([None], X, y[None], SimpleNamespace(n_members=1), NoLearner())
-    calibration = ConfidenceCalibration.on_twins(
-        key_from(seed + 10_000),
-        method,
-        fitted,
-        X,
-        y,
-        twin=LinearTruth(),
-        n_simulations=n_simulations,
-        **how,
-    )
-    return calibration, fitted
+def one_tree(_X, _y, _seed):
+    """A pilot in place of boosted trees: the mean target of each corner, and fast."""
+    return lambda X, y: Trees.from_sklearn([DecisionTreeRegressor().fit(X, y)], weight=1)
+
+
+def on_the_cube(procedure, seed=0, n_simulations=20, **how):
+    """A calibration with the truth itself as twin, and what is predicted at the corners."""
+    y = LinearTruth().draw(key_from(seed), CUBE)
+    (slopes,) = procedure.fit(None, np.arange(len(CUBE)), y[None])
+    how = {"twin": LinearTruth(), "n_simulations": n_simulations} | how
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(on_twins, "boosting", one_tree)
+        patch.setattr(on_twins, "N_TREES", 10)  # there are but eight rows to tell apart
+        calibration = ConfidenceCalibration.on_twins(
+            key_from(seed + 10_000),
+            procedure,
+            lambda rows: procedure.predict(slopes, CUBE[rows]),
+            CUBE,
+            y,
+            **how,
+        )
+    echoed = procedure.at(calibration.correction.echo, CORNERS)
+    return calibration, calibration.calibrated(echoed, procedure.predict(slopes, CORNERS), CORNERS)
 
 
 @pytest.fixture(scope="module")
@@ -112,126 +125,197 @@ def honest(data, bootstrapped):
     return copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10)
 
 
-# Where the right factor is known.
+# Where the right answer is known.
 
 
-@pytest.mark.parametrize(
-    ("claims", "bias", "exact"),
-    [(1.0, 0.0, 1.0), (0.5, 0.0, 2.0), (2.0, 0.0, 0.5), (1.0, 2.0, np.sqrt(5))],
-)
-def test_a_known_factor_is_recovered_within_its_standard_error(claims, bias, exact):
-    method = least_squares(claims=claims, bias=bias)
-    calibration, fitted = on_linear_data(method, n_simulations=400)
-    X = np.random.default_rng(5).normal(size=(50, 3))
-    errors = calibration.calibrated(method, method.predict(fitted, X), X).twin_errors
-    # Rows share three slopes: 50 rows are hardly more than a few independent looks.
-    assert np.all(np.abs(errors.factor - exact) < 4 * errors.factor_error * errors.factor)
-    # The relative error of a root mean square of 400 standard normal numbers.
-    if bias == 0:
-        assert errors.factor_error == pytest.approx(1 / np.sqrt(800), rel=0.4)
-    assert np.all(errors.is_biased == (bias > 0))
+@pytest.mark.parametrize("claims", [0.0, 0.3, 1.0, 5.0])
+def test_a_known_error_is_recovered_whatever_was_claimed(claims):
+    procedure, n = LeastSquares(claims=claims), 400
+    _, prediction = on_the_cube(procedure, n_simulations=n, shift=0)
+    expected = true_error(CORNERS, procedure.seen[-1])
+    if claims == 0:  # then that part of the size which is in proportion to the claim is none
+        expected = expected * np.sqrt(on_twins.BY_SIMULATIONS)
+    # The relative error of a root mean square of n normal numbers is 1 / sqrt(2 n).
+    assert prediction.twin_errors.error == pytest.approx(expected, rel=4 / np.sqrt(2 * n))
 
 
-def test_calibrated_intervals_are_the_right_ones_whatever_was_claimed():
-    half_widths = []
-    for claims in (0.5, 1.0, 3.0):
-        method = least_squares(claims=claims)
-        calibration, fitted = on_linear_data(method)
-        X = np.random.default_rng(5).normal(size=(4, 3))
-        prediction = calibration.calibrated(method, method.predict(fitted, X), X)
-        half_widths.append(prediction.confidence_law.half_width(0.9))
+def test_intervals_do_not_depend_on_the_size_of_the_claims():
+    half_widths = [
+        on_the_cube(LeastSquares(claims=claims))[1].confidence_law.half_width(0.9)
+        for claims in (0.5, 1.0, 3.0)
+    ]
     assert half_widths[1] == pytest.approx(half_widths[0])
     assert half_widths[2] == pytest.approx(half_widths[0])
 
 
-@pytest.mark.parametrize(("bias", "shift"), [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0)])
+def test_without_a_shift_a_constant_bias_makes_intervals_wider():
+    bias, n = 1.5, 400
+    procedure = LeastSquares(bias=bias)
+    _, prediction = on_the_cube(procedure, n_simulations=n, shift=0)
+    expected = np.sqrt(true_error(CORNERS, procedure.seen[-1]) ** 2 + bias**2)
+    assert prediction.twin_errors.error == pytest.approx(expected, rel=4 / np.sqrt(2 * n))
+    assert prediction.confidence_law.location.tolist() == prediction.mean.tolist()
+
+
+def test_a_full_shift_takes_off_a_constant_bias():
+    """The echo of a linear procedure has the same constant, whatever the pilot is."""
+    _, unbiased = on_the_cube(LeastSquares(), shift=1.0)
+    _, prediction = on_the_cube(LeastSquares(bias=1.5), shift=1.0)
+    centre = prediction.confidence_law.location
+    assert centre == pytest.approx(unbiased.confidence_law.location)
+    assert prediction.confidence_law.half_width(0.8) == pytest.approx(
+        unbiased.confidence_law.half_width(0.8)
+    )
+    assert prediction.twin_errors.bias == pytest.approx(unbiased.twin_errors.bias + 1.5)
+    # The pilot averages ten observations at each corner, and least squares see its average alone.
+    y = LinearTruth().draw(key_from(0), CUBE)
+    assert centre == pytest.approx(y.reshape(8, 10).mean(axis=1))
+    assert centre == pytest.approx(CORNERS @ SLOPES, abs=4 * NOISE / np.sqrt(10))
+    # The prediction stays where it was.
+    assert prediction.mean == pytest.approx(unbiased.mean + 1.5)
+
+
+def test_half_a_shift_takes_off_half_of_the_bias():
+    (_, whole), (_, half) = (
+        on_the_cube(LeastSquares(bias=1.5), shift=shift) for shift in (1.0, 0.5)
+    )
+    assert half.twin_errors.bias == pytest.approx(0.5 * whole.twin_errors.bias)
+    for prediction in (whole, half):
+        moved = prediction.mean - prediction.confidence_law.location
+        assert moved == pytest.approx(prediction.twin_errors.bias)
+
+
+def test_the_share_is_the_largest_that_hardly_makes_errors_larger():
+    """A pilot that knows no more than least squares adds noise; a large bias outweighs it."""
+    (none, _), (biased, _) = (on_the_cube(LeastSquares(bias=bias)) for bias in (0.0, 3.0))
+    assert none.shift < biased.shift == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bias", "shift"), [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)])
 def test_coverage_is_nominal_when_the_twin_is_the_truth(bias, shift):
-    method, n_sets = least_squares(claims=0.4, bias=bias), 300
-    X = np.random.default_rng(5).normal(size=(20, 3))
-    new = np.random.default_rng(6).normal(size=(n_sets, 20))
-    levels = (0.5, 0.8, 0.95)
-    held, observed = ({level: [] for level in levels} for _ in range(2))
+    procedure, n_sets = LeastSquares(bias=bias, claims=0.4), 60
+    held = {0.5: [], 0.8: [], 0.95: []}
     for seed in range(n_sets):
-        calibration, fitted = on_linear_data(method, seed, n_simulations=20, shift=shift)
-        prediction = calibration.calibrated(method, method.predict(fitted, X), X)
-        truth = X @ SLOPES
-        for level in levels:
+        _, prediction = on_the_cube(procedure, seed, shift=shift)
+        for level, shares in held.items():
             lower, upper = prediction.confidence_interval(level).T
-            held[level].append(np.mean((lower <= truth) & (truth <= upper)))
-            lower, upper = prediction.prediction_interval(level).T
-            y = truth + NOISE * new[seed]
-            observed[level].append(np.mean((lower <= y) & (y <= upper)))
-    for found in (held, observed):
-        for level, shares in found.items():
-            error = np.std(shares, ddof=1) / np.sqrt(n_sets)
-            # Twenty simulations instead of nineteen in the factor: hardly to be seen.
-            assert np.mean(shares) == pytest.approx(level, abs=4 * error + 0.005)
+            truth = CORNERS @ SLOPES
+            shares.append(np.mean((lower <= truth) & (truth <= upper)))
+    for level, shares in held.items():
+        error = np.std(shares, ddof=1) / np.sqrt(n_sets)
+        # Simulated fits see fewer rows, and err the more: intervals are at most so much too wide.
+        wider = stats.norm.ppf((1 + level) / 2) / np.sqrt(1 - on_twins.FEWEST_UNSEEN / 80)
+        most = 2 * stats.norm.cdf(wider) - 1
+        assert level - 4 * error - 0.005 < np.mean(shares) < most + 4 * error + 0.005
 
 
-def test_a_full_shift_moves_the_centre_onto_the_truth():
-    method = least_squares(bias=2.0)
-    calibration, fitted = on_linear_data(method, n_simulations=400, shift=1.0)
-    X = np.random.default_rng(5).normal(size=(4, 3))
-    raw = method.predict(fitted, X)
-    prediction = calibration.calibrated(method, raw, X)
-    unbiased = X @ fitted.slopes
-    error = np.sqrt(raw.epistemic_variance)
-    # The bias is two standard errors, known to a twentieth of one; the prediction stays.
-    assert prediction.confidence_law.location == pytest.approx(unbiased, abs=0.25 * error.max())
-    assert np.all(np.abs(prediction.confidence_law.location - unbiased) < 0.25 * error)
-    assert prediction.mean.tolist() == raw.mean.tolist()
-    assert prediction.prediction_law.location.tolist() == (
-        prediction.confidence_law.location.tolist()
+def test_simulated_fits_are_judged_at_rows_that_they_have_not_seen():
+    procedure = LeastSquares()
+    calibration, _ = on_the_cube(procedure, n_simulations=10)
+    data, of_data, echoes, fits = procedure.seen
+    assert data.tolist() == of_data.tolist() == list(range(80))
+    assert echoes.tolist() == fits.tolist()
+    n_unseen = 80 - len(fits)
+    assert len(np.unique(fits)) == len(fits) == 80 - on_twins.FEWEST_UNSEEN
+    assert len(calibration.scores) == 10 * n_unseen
+    assert calibration.summary.n_rows == len(fits)
+
+
+def test_scores_are_errors_at_unseen_rows_in_units_of_their_size(monkeypatch):
+    """By hand: the errors of the simulated fits, computed again from their own targets."""
+    procedure, drawn = LeastSquares(), []
+    simulate = on_twins._simulate
+    monkeypatch.setattr(
+        on_twins, "_simulate", lambda *them: drawn.append(simulate(*them)) or drawn[-1]
     )
+    calibration, _ = on_the_cube(procedure, n_simulations=10, shift=0)
+    seen = procedure.seen[-1]
+    unseen = CUBE[np.setdiff1d(np.arange(80), seen)]
+    slopes = np.array(procedure.fit(None, seen, drawn[0]))
+    errors = slopes @ unseen.T - unseen @ SLOPES
+    size = calibration.scale(true_error(unseen) ** 2, unseen)
+    assert calibration.scores == pytest.approx(np.sort((np.abs(errors) / size).ravel()))
 
 
-def test_a_fit_that_claims_certainty_somewhere_gets_the_error_that_simulations_show():
-    method = least_squares()
-    calibration, fitted = on_linear_data(method, n_simulations=400)
-    X = np.random.default_rng(5).normal(size=(4, 3))
-    right = calibration.calibrated(method, method.predict(fitted, X), X).confidence_law.half_width(
-        0.8
-    )
-    certain = least_squares(claims=0.0)
-    calibration, fitted = on_linear_data(certain, n_simulations=400)
-    found = calibration.calibrated(
-        certain, certain.predict(fitted, X), X
-    ).confidence_law.half_width(0.8)
-    assert found == pytest.approx(right, rel=1e-6)
+def test_of_a_long_table_some_rows_are_enough(monkeypatch):
+    monkeypatch.setattr(on_twins, "MOST_UNSEEN", 5)
+    monkeypatch.setattr(on_twins, "MOST_ROWS", 30)
+    procedure = LeastSquares()
+    calibration, _ = on_the_cube(procedure, n_simulations=10)
+    assert len(procedure.seen[-1]) == 75
+    assert len(calibration.scores) == 50
+    assert calibration.summary.n_rows == 30
+    (twin,) = calibration.summary.resemblances
+    # Residuals are of the same rows as the targets: at others they would be several times as large.
+    assert 0.5 < twin.ratio < 2
+
+
+def test_far_rows_whose_error_is_no_number_are_unbounded():
+    calibration, _ = on_the_cube(LeastSquares(), n_simulations=10)
+    own = LeastSquares().predict(SLOPES, CORNERS)
+    own = replace(own, epistemic_variance=np.full(8, np.inf))
+    found = calibration.calibrated(np.full(8, np.nan), own, CORNERS)
+    assert found.confidence_law.location.tolist() == own.mean.tolist()
+    assert np.all(np.abs(found.confidence_interval(0.5)) == np.inf)
 
 
 # Predictions.
 
 
-def test_both_intervals_are_kept_and_labelled(data, bootstrapped, honest):
+def test_confidence_intervals_are_calibrated_and_prediction_intervals_contain_them(
+    data, bootstrapped, honest
+):
     raw, prediction = bootstrapped.get_prediction(data[0]), honest.get_prediction(data[0])
     assert prediction.confidence_law.origin == "twins"
-    assert prediction.prediction_law.origin == "twins"
+    assert prediction.prediction_law.origin == raw.prediction_law.origin == "model"
     assert prediction.is_calibrated("confidence")
-    assert prediction.is_calibrated("prediction")
+    assert not prediction.is_calibrated("prediction")
     assert not raw.is_calibrated("confidence")
     assert prediction.mean.tolist() == raw.mean.tolist()
     assert prediction.total_variance.tolist() == raw.total_variance.tolist()
     for kind in ("confidence", "prediction"):
         own = prediction.uncalibrated.interval(kind, 0.9)
         assert own.tolist() == raw.interval(kind, 0.9).tolist()
-        assert not np.allclose(own, prediction.interval(kind, 0.9))
+    confidence = prediction.confidence_interval(0.9)
+    assert not np.allclose(confidence, raw.confidence_interval(0.9))
+    own = raw.prediction_interval(0.9)
+    lower, upper = prediction.prediction_interval(0.9).T
+    assert lower.tolist() == np.minimum(own, confidence)[:, 0].tolist()
+    assert upper.tolist() == np.maximum(own, confidence)[:, 1].tolist()
     frame = prediction.summary_frame(0.9)
-    assert frame["mean_ci_lower"].tolist() == prediction.confidence_interval(0.9)[:, 0].tolist()
+    assert frame["mean_ci_lower"].tolist() == confidence[:, 0].tolist()
     assert frame["mean_ci_lower_uncalibrated"].tolist() == (
         raw.confidence_interval(0.9)[:, 0].tolist()
     )
-    assert frame["obs_ci_upper_uncalibrated"].tolist() == (
-        raw.prediction_interval(0.9)[:, 1].tolist()
-    )
 
 
-def test_the_calibrated_interval_is_factor_times_claim_times_score(data, honest):
-    prediction = honest.get_prediction(data[0])
-    scores = honest.confidence_calibration_.confidence_scores
+def test_the_calibrated_interval_is_error_times_score_about_the_corrected_centre(data, honest):
+    prediction, calibration = honest.get_prediction(data[0]), honest.confidence_calibration_
+    errors, scores = prediction.twin_errors, calibration.scores
     score = scores[int(np.ceil(0.9 * (len(scores) + 1))) - 1]
-    expected = prediction.twin_errors.factor * np.sqrt(prediction.epistemic_variance) * score
-    assert prediction.confidence_law.half_width(0.9) == pytest.approx(expected)
+    assert prediction.confidence_law.half_width(0.9) == pytest.approx(errors.error * score)
+    assert prediction.confidence_law.location == pytest.approx(prediction.mean - errors.bias)
+    assert errors.claimed == pytest.approx(np.sqrt(prediction.epistemic_variance))
+    # So much of the size by the simulations, the rest by the claim.
+    units = calibration.correction.units
+    rows = (data[0] - units.x_mean) / units.x_scale
+    by_simulations = units.y_scale**2 * calibration.squares(rows)
+    by_claim = calibration.claim * prediction.epistemic_variance
+    share = on_twins.BY_SIMULATIONS
+    expected = np.sqrt(share * by_simulations + (1 - share) * by_claim)
+    assert errors.error == pytest.approx(expected)
+
+
+def test_the_bias_is_what_the_echo_misses_of_the_pilot(data, honest):
+    correction = honest.confidence_calibration_.correction
+    units = correction.units
+    known = units.y_mean + units.y_scale * correction.pilot(
+        (data[0] - units.x_mean) / units.x_scale
+    )
+    bias = mean_of(honest.method, correction.echo, data[0]) - known
+    bias *= honest.confidence_calibration_.shift
+    assert honest.get_prediction(data[0]).twin_errors.bias == pytest.approx(bias)
 
 
 def test_higher_levels_contain_lower_ones(data, honest):
@@ -243,39 +327,35 @@ def test_higher_levels_contain_lower_ones(data, honest):
         assert np.all(np.diff(upper, axis=0) >= 0)
 
 
-def test_rows_are_calibrated_one_by_one_seen_or_not(honest, bootstrapped):
+def test_rows_are_calibrated_one_by_one_seen_or_not(honest):
     X = np.random.default_rng(3).normal(size=(7, 3))
     together = honest.get_prediction(X).confidence_interval(0.8)
     alone = np.concatenate([honest.get_prediction(x[None]).confidence_interval(0.8) for x in X])
     assert together == pytest.approx(alone, rel=1e-4)  # the networks answer in float32
-    in_blocks = honest.confidence_calibration_.calibrated(
-        honest.method, bootstrapped.get_prediction(X), X, answers_per_block=30
-    )
-    assert in_blocks.confidence_interval(0.8) == pytest.approx(together, rel=1e-4)
 
 
 def test_predicting_changes_nothing_in_the_calibration(data, honest):
-    before = copy.deepcopy(honest.confidence_calibration_.confidence_scores)
+    before = copy.deepcopy(honest.confidence_calibration_.scores)
     first = honest.get_prediction(data[0]).confidence_interval(0.8)
     honest.get_prediction(np.full((5, 3), 9.0))
-    assert honest.confidence_calibration_.confidence_scores.tolist() == before.tolist()
+    assert honest.confidence_calibration_.scores.tolist() == before.tolist()
     assert honest.get_prediction(data[0]).confidence_interval(0.8).tolist() == first.tolist()
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.5])
+@pytest.mark.parametrize("shift", [0.0, 1.0])
 @pytest.mark.parametrize("on_held_out_rows", [False, True])
 def test_a_prediction_interval_contains_its_confidence_interval(
     data, bootstrapped, shift, on_held_out_rows
 ):
-    """Wherever both are calibrated, though each is calibrated by itself."""
+    """Though each is made by itself."""
     how = {"n_simulations": 10, "shift": shift, "twin": LinearTruth()}
     model = copy.copy(bootstrapped).calibrate_confidence(*data, **how)
     calibration = model.confidence_calibration_
-    # As where twins are biased: confidence intervals are the wider ones by themselves.
-    wide = replace(calibration, confidence_scores=9 * calibration.confidence_scores)
+    # As of a rough function: confidence intervals are the wider ones by themselves.
+    wide = replace(calibration, scores=9 * calibration.scores)
     model.confidence_calibration_ = wide
     if on_held_out_rows:
-        model.calibrate(*data)
+        model.calibrate(data[0] + 0.001, data[1])  # rows of the fit are refused
     prediction = model.get_prediction(data[0])
     for level in (0.05, 0.5, 0.8, 0.95):
         inner, outer = (prediction.interval(kind, level) for kind in ("confidence", "prediction"))
@@ -286,7 +366,7 @@ def test_a_prediction_interval_contains_its_confidence_interval(
 
 
 def test_held_out_rows_are_better_evidence_for_prediction_intervals(data, bootstrapped, honest):
-    rows = data[0][:30], data[1][:30]
+    rows = data[0][:30] + 1e-3, data[1][:30]  # others than those of the fit
     conformal = copy.copy(bootstrapped).calibrate(*rows)
     for both in (
         copy.copy(honest).calibrate(*rows),
@@ -336,7 +416,7 @@ def test_the_same_seed_gives_the_same_numbers(data, bootstrapped, honest):
     assert not np.allclose(other, again)
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.5])
+@pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_saved_is_live(data, bootstrapped, tmp_path, shift):
     live = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10, shift=shift)
     live.save(tmp_path / "model.confide")
@@ -371,23 +451,25 @@ def test_fitting_again_drops_the_calibration(data, honest):
     ("change", "message"),
     [
         (lambda payload, _: payload.pop("summary"), "lacks parts"),
+        (lambda payload, _: payload.update(more=1), "lacks parts"),
         (lambda payload, _: payload.update(shift=7), "a shift of 7"),
-        (lambda payload, _: payload.update(floor=0), "a floor of 0"),
-        (lambda _, arrays: arrays.update({"truths.0.noise": np.array([1.0, 0])}), "in order"),
-        (lambda _, arrays: arrays.update({"fits.x_mean": np.array(1.0)}), "are missing"),
-        (lambda payload, _: payload["truths"][0].update(function="eval"), "no function 'eval'"),
+        (lambda payload, _: payload.update(shift="half"), "shift"),
+        (lambda payload, _: payload.update(claim=-1.0), "a claim of -1"),
+        (lambda payload, _: payload.update(claim=float("inf")), "a claim of inf"),
+        (lambda payload, _: payload["summary"].pop("biased"), "CalibrationSummary lacks parts"),
+        (lambda _, arrays: arrays.update(scores=arrays["scores"][::-1]), "in order"),
+        (lambda _, arrays: arrays.pop("scores"), "is missing"),
+        (lambda _, arrays: arrays.pop("units.x_mean"), "is missing"),
+        (lambda _, arrays: arrays.update({"units.x_scale": np.zeros(3)}), "positive"),
+        (lambda _, arrays: arrays.update({"pilot.left": 0 * arrays["pilot.left"]}), "out of order"),
         (
-            lambda _, arrays: arrays.update(confidence_scores=arrays["confidence_scores"][::-1]),
-            "in order",
+            lambda _, arrays: arrays.update({"squares.value": np.nan * arrays["squares.value"]}),
+            "not finite",
         ),
-        (lambda _, arrays: arrays.pop("prediction_scores"), "is missing"),
-        (
-            lambda _, arrays: [arrays.pop(k) for k in list(arrays) if k.startswith("fits.")],
-            "fits to simulated data are missing",
-        ),
+        (lambda _, arrays: arrays.pop("echo.members.weights"), "is missing"),
         (
             lambda _, arrays: arrays.update(
-                {"fits.members.weights": arrays["fits.members.weights"][:, :1]}
+                {"echo.members.weights": arrays["echo.members.weights"][:1]}
             ),
             "must be float32 of shape",
         ),
@@ -400,17 +482,45 @@ def test_what_a_file_says_is_checked(honest, change, message):
         ConfidenceCalibration.from_file(payload, arrays, honest.method, honest.fitted_, 3)
 
 
-def test_files_with_old_names_are_read(honest):
-    calibration = honest.confidence_calibration_
-    payload, arrays = calibration.to_file(honest.method)
-    old = {"forest": "random_forest", "boosting": "gradient_boosting"}
-    payload["account"] = payload.pop("summary")
-    account = payload["account"]
-    for entry in (*payload["truths"], *account["candidates"], *account["resemblances"]):
-        entry["kind"] = old.get(entry["kind"], entry["kind"])
-    again = ConfidenceCalibration.from_file(payload, arrays, honest.method, honest.fitted_, 3)
-    assert again.summary == calibration.summary
-    assert [twin.kind for twin in again.truths] == [twin.kind for twin in calibration.truths]
+def test_a_calibration_that_is_no_object_is_refused(honest):
+    with pytest.raises(ValueError, match="is not an object"):
+        ConfidenceCalibration.from_file([], {}, honest.method, honest.fitted_, 3)
+
+
+def test_a_calibration_of_an_older_version_is_dropped_and_said_to_be(honest):
+    payload = {"truths": [], "shift": 0.0, "floor": 1e-6, "account": {}}
+    with pytest.warns(CalibrationWarning, match="uncalibrated now: call `calibrate_confidence"):
+        found = ConfidenceCalibration.from_file(payload, {}, honest.method, honest.fitted_, 3)
+    assert found is None
+
+
+def test_a_file_of_an_older_version_loads_without_its_calibration(
+    data, bootstrapped, honest, tmp_path
+):
+    honest.save(tmp_path / "new")
+    file = Container.read(tmp_path / "new", format="confide model", version=3)
+    old = {"truths": [], "shift": 0.0, "floor": 1e-6, "account": {}}
+    parts = {**file.header["attachments"], "confidence_calibration": old}
+    Container({**file.header, "attachments": parts}, file.arrays).write(tmp_path / "old")
+    with pytest.warns(CalibrationWarning, match="An older version calibrated the confidence"):
+        again = confide.load(tmp_path / "old")
+    assert again.confidence_calibration_ is None
+    for kind in ("confidence", "prediction"):
+        expected = bootstrapped.get_prediction(data[0]).interval(kind, 0.9)
+        assert again.get_prediction(data[0]).interval(kind, 0.9).tolist() == expected.tolist()
+
+
+def test_a_file_holds_neither_twins_nor_simulated_fits(honest):
+    _, arrays = honest.confidence_calibration_.to_file(honest.method)
+    assert {name.split(".")[0] for name in arrays} == {
+        "units",
+        "pilot",
+        "echo",
+        "squares",
+        "scores",
+    }
+    members = [a for name, a in arrays.items() if name.startswith("echo.members")]
+    assert all(len(array) == 2 for array in members)  # those of one fit
 
 
 def test_old_names_of_the_argument_and_its_values_warn(data, bootstrapped):
@@ -437,14 +547,16 @@ def test_old_names_of_the_argument_and_its_values_warn(data, bootstrapped):
 
 def test_the_account_says_what_was_chosen_and_what_changed(data, honest):
     account = honest.confidence_calibration_.summary
-    prediction = honest.get_prediction(data[0])
+    # It was measured at the rows that simulated fits saw.
+    (*_, of_rows) = split_on_host(split_on_host(key_from(8), 16)[-1], 4)
+    seen, _ = on_twins._parts(of_rows, 64)
+    assert account.n_rows == len(seen)
+    prediction = honest.get_prediction(data[0][seen])
     ratio = prediction.confidence_law.half_width(0.8) / (
         prediction.uncalibrated.confidence_law.half_width(0.8)
     )
     assert account.widening[0.8] == pytest.approx(np.quantile(ratio, [0.05, 0.5, 0.95]))
     assert account.biased == pytest.approx(prediction.twin_errors.is_biased.mean())
-    assert account.factor_error == pytest.approx(np.median(prediction.twin_errors.factor_error))
-    assert account.n_rows == 64
     assert {each.kind for each in account.candidates} == {
         "forest",
         "boosting",
@@ -478,28 +590,24 @@ class Higher(LinearTruth):
         return super().mean(X) + 100
 
 
-def test_data_are_simulated_from_each_twin_in_turn(data, bootstrapped, monkeypatch):
+def test_each_simulation_is_held_against_its_own_twin(monkeypatch):
     twins = [LinearTruth(), Higher()]
-    monkeypatch.setattr("confide.calibration.twins._truths", lambda *_, **__: (twins, []))
-    model = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10)
+    monkeypatch.setattr(on_twins, "_truths", lambda *_, **__: (twins, []))
+    calibration, prediction = on_the_cube(LevelSquares())
     # Data sets of one twin held against the other would be off by 100.
-    assert model.get_prediction(data[0]).twin_errors.systematic.max() < 10
+    assert prediction.twin_errors.error.max() < 10
+    assert [each.kind for each in calibration.summary.resemblances] == ["LinearTruth", "Higher"]
 
 
-def test_each_simulation_is_held_against_its_own_twin(data, bootstrapped):
-    model = copy.copy(bootstrapped).calibrate_confidence(
-        *data, twin=LinearTruth(), n_simulations=10
-    )
-    calibration = model.confidence_calibration_
-    two = replace(calibration, truths=[LinearTruth(), Higher()])
-    raw = bootstrapped.get_prediction(data[0])
-    errors = two.calibrated(model.method, raw, data[0]).twin_errors
-    # All fits are of the lower truth: half of them now seem to be off by 100.
-    one = calibration.calibrated(model.method, raw, data[0]).twin_errors
-    assert errors.bias == pytest.approx(one.bias - 50)
-    assert errors.systematic == pytest.approx(np.sqrt(100**2 / 2), rel=0.02)
-    # Within each twin there is no more chance than before, give or take five simulations.
-    assert np.median(errors.spread / one.spread) == pytest.approx(1, abs=0.3)
+class LevelSquares(LeastSquares):
+    """Least squares with a constant."""
+
+    def fit(self, _key, rows, targets, _progress=None):
+        fits = super().fit(_key, rows, targets - targets.mean(axis=1, keepdims=True))
+        return [np.append(fit, y.mean()) for fit, y in zip(fits, targets, strict=True)]
+
+    def at(self, slopes, X):
+        return X @ slopes[:3] + slopes[3]
 
 
 def test_a_calibrated_model_can_be_pickled_and_copied(data, honest):
@@ -527,18 +635,6 @@ def test_other_rows_than_those_of_the_fit_are_noticed(data, bootstrapped):
             copy.copy(bootstrapped).calibrate_confidence(*rows, n_simulations=10)
 
 
-def test_the_shape_is_learnt_at_some_rows_of_a_long_table(data, bootstrapped, honest):
-    calibration = ConfidenceCalibration.on_twins(
-        key_from(0), honest.method, bootstrapped.fitted_, *data, n_simulations=10, most_rows=20
-    )
-    assert calibration.summary.n_rows == 20
-    assert len(calibration.confidence_scores) == len(calibration.prediction_scores) == 200
-    # Residuals are of the same rows as the targets: at others they would be several times as large.
-    few, all_rows = calibration.summary.resemblances, honest.confidence_calibration_.summary
-    for each, other in zip(few, all_rows.resemblances, strict=True):
-        assert 0.5 < each.ratio / other.ratio < 2
-
-
 # Refusals.
 
 
@@ -554,8 +650,8 @@ def test_an_unfitted_model_cannot_be_calibrated(data):
         ({"n_simulations": 20.5}, r"`n_simulations` must be"),
         ({"twin": "forrest"}, r"`twin` must be one of .*Did you mean 'forest'"),
         ({"twin": 3}, r"`twin` must be one of"),
-        ({"shift": 1.5}, r"`shift` must lie in \[0, 1\], got 1.5"),
-        ({"shift": "half"}, r"`shift` must lie in \[0, 1\], got 'half'"),
+        ({"shift": 1.5}, r"`shift` must lie in \[0, 1\] or be 'auto', got 1.5"),
+        ({"shift": "half"}, r"`shift` must lie in \[0, 1\] or be 'auto', got 'half'"),
     ],
 )
 def test_odd_arguments_are_refused(data, bootstrapped, how, message):
@@ -587,7 +683,7 @@ def test_a_truth_that_simulates_nothing_is_refused(data, bootstrapped, values):
             return np.zeros(len(X))
 
     with pytest.raises(
-        TwinError, match="Broken must simulate 64 finite targets that are not all equal"
+        TwinError, match="Broken must simulate 54 finite targets that are not all equal"
     ):
         copy.copy(bootstrapped).calibrate_confidence(*data, twin=Broken())
 
@@ -603,11 +699,78 @@ def test_methods_without_a_confidence_interval_say_so(data, small):
         bounds.calibrate_confidence(*data)
 
 
-def test_a_truth_of_ones_own_calibrates_but_cannot_be_saved(data, bootstrapped, tmp_path):
+def test_a_truth_of_ones_own_calibrates_and_can_be_saved(data, bootstrapped, tmp_path):
     model = copy.copy(bootstrapped)
     model.calibrate_confidence(*data, twin=LinearTruth(), n_simulations=10)
     assert [e.kind for e in model.confidence_calibration_.summary.resemblances] == ["LinearTruth"]
-    with pytest.raises(TwinError, match="LinearTruth, cannot be saved"):
-        model.save(tmp_path / "model.confide")
-    model.confidence_calibration_ = None
     model.save(tmp_path / "model.confide")
+    again = confide.load(tmp_path / "model.confide").get_prediction(data[0])
+    assert again.confidence_interval(0.8).tolist() == (
+        model.get_prediction(data[0]).confidence_interval(0.8).tolist()
+    )
+
+
+# As a part of `fit`.
+
+
+TABULAR = {
+    "recipe": "tabular",
+    "n_members": 2,
+    "hidden_layer_sizes": (4,),
+    "max_epochs": 3,
+    "random_state": 8,
+}
+
+
+def test_the_default_fit_is_calibrated_as_if_it_were_done_afterwards(data):
+    fitted = confide.DeepEnsembleRegressor(**TABULAR).fit(*data)
+    own = confide.DeepEnsembleRegressor(**TABULAR, calibration=None).fit(*data)
+    assert own.confidence_calibration_ is None
+    assert not own.get_prediction(data[0]).is_calibrated("confidence")
+    assert fitted.predict(data[0]).tolist() == own.predict(data[0]).tolist()
+    later = own.calibrate_confidence(*data)
+    for kind in ("confidence", "prediction"):
+        assert later.get_prediction(data[0]).interval(kind, 0.9).tolist() == (
+            fitted.get_prediction(data[0]).interval(kind, 0.9).tolist()
+        )
+    assert later.confidence_calibration_.summary == fitted.confidence_calibration_.summary
+
+
+def test_a_default_fit_to_too_few_rows_warns_and_goes_on(data):
+    few = data[0][:15], data[1][:15]
+    message = r"The confidence intervals are not calibrated\. A twin needs at least 20 different"
+    with pytest.warns(CalibrationWarning, match=message):
+        model = confide.DeepEnsembleRegressor(**TABULAR).fit(*few)
+    assert model.confidence_calibration_ is None
+    assert np.isfinite(model.get_prediction(few[0]).confidence_interval(0.9)).all()
+
+
+def test_a_single_member_is_fitted_without_a_word(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CalibrationWarning)
+        model = confide.DeepEnsembleRegressor(**TABULAR | {"n_members": 1}).fit(*data)
+    assert model.confidence_calibration_ is None
+
+
+def test_weights_of_the_rows_reach_the_fits_to_simulated_data(data, bootstrapped):
+    X, y = data
+    weight = np.where(np.arange(64) < 32, 1e-6, 1.0)
+    rows, key = np.arange(8, 64), key_from(0)
+    fits = [
+        MethodRefit(bootstrapped.method, bootstrapped.fitted_, X, own).fit(key, rows, y[None, rows])
+        for own in (None, weight, np.ones(64))
+    ]
+    without, weighted, alike = (mean_of(bootstrapped.method, fit[0], X) for fit in fits)
+    assert alike == pytest.approx(without, rel=1e-4)
+    assert not np.allclose(weighted, without, rtol=0.01)
+
+
+def test_a_fit_with_weights_calibrates_with_them(data, monkeypatch):
+    heard, fit = [], MethodRefit.fit
+    monkeypatch.setattr(
+        MethodRefit, "fit", lambda own, *how: heard.append(own.sample_weight) or fit(own, *how)
+    )
+    weight = np.linspace(0.5, 1.5, 64)
+    confide.DeepEnsembleRegressor(**TABULAR).fit(*data, sample_weight=weight)
+    assert len(heard) == 3
+    assert all(np.allclose(own / own.sum(), weight / weight.sum()) for own in heard)

@@ -15,8 +15,9 @@ from sklearn.exceptions import NotFittedError
 
 import confide
 from confide import ModelFileError, NoSuchIntervalError, QualityDrivenEnsembleRegressor
-from confide.calibration import Calibration, ConformalLaw
+from confide.calibration import Calibration, ConformalLaw, SignedConformalLaw
 from confide.calibration.held_out import smallest_calibration_set
+from confide.estimators.training_rows import MOST_KEPT, SeenRows
 from confide.uncertainty import conformal_quantile
 
 law = settings(derandomize=True, deadline=None, max_examples=60)
@@ -179,6 +180,84 @@ def test_a_density_is_refused_with_where_to_find_one():
             ask()
 
 
+# Bounds by themselves.
+
+
+def signed(scores, location=0.0, scale=1.0):
+    scores = np.sort(np.array(scores, float))
+    return SignedConformalLaw(np.array([location]), np.array([scale]), scores)
+
+
+signed_lists = st.lists(st.floats(-100, 100), min_size=2, max_size=40)
+
+
+@law
+@given(signed_lists, levels, levels)
+@pytest.mark.filterwarnings("ignore:Calibrated prediction intervals")
+def test_a_higher_level_contains_the_lower_with_signed_scores_too(scores, level, other):
+    low, high = (signed(scores).interval(each)[0] for each in sorted([level, other]))
+    assert high[0] <= low[0] <= signed(scores).quantile(0.5)[0] <= low[1] <= high[1]
+
+
+@law
+@given(signed_lists, st.floats(0.001, 0.999))
+@pytest.mark.filterwarnings("ignore:Calibrated prediction intervals")
+def test_signed_cdf_has_at_least_the_level_at_the_bounds(scores, probability):
+    calibrated = signed(scores)
+    bound = calibrated.quantile(probability)
+    if probability > 0.5 + 1e-9:
+        assert calibrated.cdf(bound) >= probability - 1e-9
+    elif probability < 0.5 - 1e-9:
+        assert calibrated.cdf(np.nextafter(bound, -np.inf)) <= probability + 1e-9
+
+
+@pytest.mark.filterwarnings("ignore:Calibrated prediction intervals")
+def test_signed_scores_by_hand():
+    # Scores -2, 1 and 6 times the scale 2, about 10: a quarter of the probability up to each.
+    calibrated = signed([-2, 1, 6], location=10.0, scale=2.0)
+    assert calibrated.interval(0.5).tolist() == [[6, 22]]
+    assert calibrated.interval(0.6).tolist() == [[-np.inf, np.inf]]
+    assert calibrated.quantile(0.5).tolist() == [12]
+    found = [calibrated.cdf(np.array(v))[0] for v in (-np.inf, 5.0, 6.0, 9.0, 12.0, 22.0, np.inf)]
+    assert found == [0, 1 / 4, 1 / 4, 3 / 8, 2 / 4, 3 / 4, 1]
+    point = signed([-2, 1, 6], location=10.0, scale=0.0)
+    assert point.interval(0.5).tolist() == [[10, 10]]
+    assert point.cdf(np.array(10.0)).tolist() == [3 / 4]
+    assert calibrated.take(np.array([0, 0])).quantile(0.75).tolist() == [22, 22]
+    with pytest.raises(NoSuchIntervalError, match="no density"):
+        calibrated.log_density(np.zeros(1))
+
+
+def test_signed_draws_follow_the_law():
+    calibrated, n = signed([-4, -1, 0.5, 1, 3], location=1.0, scale=2.0), 20_000
+    draws = calibrated.sample(np.random.default_rng(0), n)[:, 0]
+    for value in (-7.0, -5.0, 0.0, 1.0, 2.5, 7.0):
+        share = np.mean(draws <= value)
+        assert share == pytest.approx(calibrated.cdf(np.array(value))[0], abs=0.018)
+    assert np.mean(np.isinf(draws)) == pytest.approx(2 / 6, abs=0.018)
+
+
+@law
+@given(st.floats(0.01, 0.995))
+def test_smallest_set_for_signed_scores_is_the_smallest(level):
+    n = smallest_calibration_set(level, symmetric=False)
+    assert np.isfinite(signed(np.ones(n)).interval(level)).all()
+    if n > 1:
+        with pytest.warns(UserWarning, match=f"with {n - 1} rows, and this level needs at least"):
+            assert np.isinf(signed(np.ones(n - 1)).interval(level)).all()
+
+
+def test_with_many_rows_each_bound_is_calibrated_by_itself(model, tmp_path):
+    rows = fresh(np.random.default_rng(3), 200)
+    many, few = copy.copy(model).calibrate(*rows), copy.copy(model)
+    few.calibrate(rows[0][:199], rows[1][:199])
+    assert (many.calibration_.symmetric, few.calibration_.symmetric) == (False, True)
+    many.save(tmp_path / "model")
+    again = confide.load(tmp_path / "model")
+    ours, theirs = (m.predict_quantiles(rows[0], [0.1, 0.5, 0.7]) for m in (again, many))
+    np.testing.assert_array_equal(ours, theirs)
+
+
 # Estimators.
 
 
@@ -200,13 +279,17 @@ class Asking(RegressorMixin, BaseEstimator):
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95])
-def test_prediction_intervals_are_those_of_mapie(model, calibrated, held_out, data, level):
+def test_prediction_intervals_are_those_of_mapie(model, held_out, data, level, symmetric):
+    calibrated = copy.copy(model).calibrate(*held_out, symmetric=symmetric)
     spread = Asking(lambda X: model.predict(X, return_std=True)[1])
     mapie = SplitConformalRegressor(
         estimator=Asking(model.predict),
         confidence_level=level,
-        conformity_score=ResidualNormalisedScore(residual_estimator=spread, prefit=True),
+        conformity_score=ResidualNormalisedScore(
+            residual_estimator=spread, prefit=True, sym=symmetric
+        ),
         prefit=True,
     ).conformalize(*held_out)
     theirs = mapie.predict_interval(data[0])[1][:, :, 0]
@@ -214,6 +297,24 @@ def test_prediction_intervals_are_those_of_mapie(model, calibrated, held_out, da
     ours = calibrated.get_prediction(data[0]).prediction_law.law.interval(level)
     # Both compute mean ± score * scale in float64: a few roundings of numbers below 100.
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-13)
+
+
+def test_each_bound_is_right_by_itself_where_noise_is_skewed():
+    """Of 300 calibration sets with exponential noise, whose distribution function is exact."""
+    generator, n, n_sets = np.random.default_rng(0), 99, 300
+    y, zero, one = generator.exponential(size=(n_sets, n)) - 1, np.zeros(n), np.ones(n)
+
+    def beyond(kind, *, symmetric):
+        scores = (Calibration.of(row, zero, one, symmetric=symmetric).sorted_scores for row in y)
+        bounds = np.array([kind(zero[:1], one[:1], own).interval(0.9)[0] for own in scores])
+        below, above = np.exp(-np.maximum(bounds + 1, 0)).T
+        return np.mean([1 - below, above], axis=1)
+
+    # Each signed bound leaves out 5 of 100; over sets that share has the variance p (1 - p) / 101.
+    error = np.sqrt(0.05 * 0.95 / 101 / n_sets)
+    assert beyond(SignedConformalLaw, symmetric=False) == pytest.approx([0.05, 0.05], abs=4 * error)
+    # The symmetric interval has none below and all above.
+    assert beyond(ConformalLaw, symmetric=True) == pytest.approx([0, 0.1], abs=6 * error)
 
 
 def test_coverage_over_many_calibration_sets_is_nominal(bootstrapped):
@@ -334,6 +435,53 @@ def test_a_model_without_calibration_is_loaded_without(model, tmp_path):
 # What is refused.
 
 
+def test_rows_of_the_fit_are_refused(model, data, held_out, tmp_path):
+    model.save(tmp_path / "model")
+    message = (
+        "must be new to the model, but it was trained on 100 % of them. Their residuals are too "
+        "small, and their prediction intervals would be too narrow. Split the table before `fit`"
+    )
+    for each in (copy.copy(model), confide.load(tmp_path / "model")):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            each.calibrate(*data)
+        both = np.concatenate([data[0], held_out[0]]), np.concatenate([data[1], held_out[1]])
+        with pytest.raises(ValueError, match="trained on 56 % of them"):
+            each.calibrate(*both)
+        assert each.calibration_ is None
+        # One row of 51 may be there twice; as decimals of a file it is the same row.
+        one = [
+            np.concatenate([new, old[:1].astype(np.float32)])
+            for new, old in zip(held_out, data, strict=True)
+        ]
+        assert each.calibrate(*one).calibration_.n_rows == 51
+
+
+def test_equal_rows_of_a_table_of_few_values_are_no_rows_of_the_fit(small):
+    generator = np.random.default_rng(0)
+    X = generator.integers(0, 3, size=(300, 2)).astype(float)
+    y = generator.integers(0, 4, 300).astype(float)
+    model = confide.DeepEnsembleRegressor(**small).fit(X[:200], y[:200])
+    # Nearly all of the 36 kinds of rows are there; that says nothing.
+    assert model.calibrate(X[200:], y[200:]).calibration_.n_rows == 100
+
+
+def test_of_a_long_table_the_smallest_fingerprints_are_kept():
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(3 * MOST_KEPT, 1)), generator.normal(size=3 * MOST_KEPT)
+    seen = SeenRows.of(X, y)
+    assert (len(seen.numbers), seen.n_rows, seen.n_repeated) == (MOST_KEPT, 3 * MOST_KEPT, 0)
+    with pytest.raises(ValueError, match="trained on 100 % of them"):
+        seen.refuse(X[-300:], y[-300:])
+    seen.refuse(X[-300:], y[-300:] + 1)
+    again = SeenRows.from_file(*seen.to_file())
+    assert again.numbers.tolist() == seen.numbers.tolist()
+    for numbers in (seen.numbers.astype(float), seen.numbers[:0], seen.numbers[None]):
+        with pytest.raises(ValueError, match="list of 64-bit numbers"):
+            SeenRows.from_file(seen.to_file()[0], {"numbers": numbers})
+    with pytest.raises(ValueError, match="more rows are repeated"):
+        SeenRows.from_file({"n_rows": 1, "n_repeated": 2}, seen.to_file()[1])
+
+
 @pytest.mark.parametrize(
     ("targets", "message"),
     [
@@ -400,7 +548,7 @@ def test_hostile_scores_are_refused(calibrated, tmp_path, scores):
     ],
 )
 def test_foreign_parts_are_refused(said, arrays):
-    with pytest.raises(ValueError, match="unknown parts, or lacks some"):
+    with pytest.raises(ValueError, match=r"unknown parts, or lacks some|lacks parts, or has parts"):
         Calibration.from_file(said, arrays)
 
 

@@ -31,7 +31,6 @@ def account(biased=0.0, ratio=1.0, p_value=0.5):
         (Resemblance("smooth", 20, ratio, 0.1, p_value),),
         100,
         {0.8: (0.9, 1.5, 2.5)},
-        0.16,
         biased,
     )
 
@@ -41,7 +40,7 @@ def account(biased=0.0, ratio=1.0, p_value=0.5):
     [
         ({}, None),
         ({"biased": 0.1}, None),
-        ({"biased": 0.11}, "At 11 % of the rows the networks miss the twins' true function"),
+        ({"biased": 0.11}, "At 11 % of the rows the model misses a known function like yours"),
         ({"ratio": 1.6, "p_value": 0.001}, "'smooth' does not resemble the data.*1.6 times"),
         ({"ratio": 0.5, "p_value": 0.001}, "0.5 times as large"),
         ({"ratio": 1.6}, None),  # by chance, perhaps
@@ -57,17 +56,17 @@ def test_warnings_of_an_account(doubt, words):
 
 def test_an_account_in_words():
     warning = (
-        "Warning: At 20 % of the rows the networks miss the twins' true function in the same "
-        "direction each time, by more than chance and by more than the method expects. An honest "
+        "Warning: At 20 % of the rows the model misses a known function like yours in the same "
+        "direction each time, by more than twice the standard error that it claims. An honest "
         "confidence interval must be wide there. More members do not narrow it; longer training, "
-        "other networks or more rows may."
+        "another learner or more rows may."
     )
     assert str(account(biased=0.2)) == (
         "Calibrated on smooth (20 simulations, residuals 1 times the data's).\n"
         "80 % confidence intervals are 1.5 times as wide as before calibration (at nine of ten "
         "rows 0.9 to 2.5 times).\n"
-        "With this many simulations, a row's width is known to about ± 16 %. At 20 % of 100 rows "
-        f"the systematic error exceeds chance.\n{warning}"
+        "At 20 % of 100 rows the bias exceeds twice the standard error that the method itself "
+        f"claims.\n{warning}"
     )
 
 
@@ -78,7 +77,7 @@ def test_an_account_in_words():
         ({"ratio": 1.5, "p_value": 0.01, "biased": 0.1}, USE, "are like those on your data"),
         ({"p_value": 0.0099}, CARE, "about as large on simulated twins .* a different shape"),
         ({"ratio": 1.51}, CARE, "another size on a twin .* too few rows to tell"),
-        ({"biased": 0.11}, CARE, "at 11 % of the rows the networks err systematically"),
+        ({"biased": 0.11}, CARE, "at 11 % of the rows the model errs systematically"),
         ({"p_value": 0.001, "biased": 0.2}, CARE, "different shape and at 20 % of the rows"),
         ({"ratio": 1.51, "p_value": 0.0099}, AVOID, "errors on simulated twins differ from those"),
         ({"ratio": 0.66, "p_value": 0.0099, "biased": 0.2}, AVOID, "widths may be wrong"),

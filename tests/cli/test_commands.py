@@ -101,7 +101,14 @@ def test_fit_prints_the_model_and_says_the_rest_on_standard_error(homes, tmp_pat
     assert result.stdout == f"{path}\n"
     assert "1 row of 150 left out: the target 'price' is missing there." in result.stderr
     assert "Left out of the fit: number" in result.stderr
-    assert re.search(r"On 30 held-out rows: RMSE \S+ ± ", result.stderr)
+    first = result.stderr.index("RMSE ")
+    lines = result.stderr[first:].splitlines()
+    assert re.fullmatch(
+        r"RMSE \S+ on 30 held-out rows; gradient boosting \S+; guessing the mean \S+\.", lines[0]
+    )
+    assert re.match(r"90 % prediction intervals contained \d+ % of 30 held-out rows; ", lines[1])
+    assert lines[2].startswith("Look at: ")
+    assert done("inspect", path).stdout.splitlines()[:3] == lines[:3]
     assert f"Next: confide report {path} {homes}" in result.stderr
     assert TrainingTable.of(confide.load(path)).file == "homes.parquet"
 
@@ -137,6 +144,42 @@ def test_columns_can_be_excluded(homes, tmp_path):
     assert list(confide.load(path).feature_names_in_) == ["sold", "kind", "x"]
 
 
+def test_rows_can_be_held_out_by_date_or_in_groups(homes, tmp_path):
+    how = ["-t", "price", "-o", tmp_path / "new.confide", "--force", *QUICK]
+    by_date = done("fit", homes, *how, "--hold-out-by", "sold", "--exclude", "sold").stderr
+    assert re.search("The last (29|3.) rows by 'sold' are held out, from 2025-..-.. on", by_date)
+    assert "sold" not in confide.load(tmp_path / "new.confide").feature_names_in_
+    by_group = done("fit", homes, *how, "--group", "sold", "--hold-out", "0.5").stderr
+    assert re.search("groups of 'sold' are held out whole", by_group)
+    both = ["--hold-out-by", "sold", "--group", "kind"]
+    refused(
+        2, "--hold-out-by and --group were both given. Pass one of them", "fit", homes, *how, *both
+    )
+    refused(2, "no column 'solt' to hold out by", "fit", homes, *how, "--hold-out-by", "solt")
+
+
+def test_columns_are_what_the_options_say(tmp_path):
+    generator, n = np.random.default_rng(3), 60
+    frame = pd.DataFrame(
+        {
+            "house": np.arange(1, n + 1),
+            "district": generator.integers(1, 4, n),
+            "visit": np.arange(n),
+            "price": generator.normal(size=n),
+        }
+    )
+    frame.to_csv(tmp_path / "homes.csv", index=False)
+    path = tmp_path / "new.confide"
+    options = ["--id", "house", "--categorical", "district", "--numeric", "visit"]
+    done("fit", tmp_path / "homes.csv", "-t", "price", "-o", path, *options, *QUICK)
+    columns = {column.name: column.kind for column in confide.load(path).encoder_.columns}
+    assert columns == {"district": "category", "visit": "number"}
+    done("predict", path, tmp_path / "homes.csv", "-o", tmp_path / "out.csv")
+    assert pd.read_csv(tmp_path / "out.csv")["house"].tolist() == frame["house"].tolist()
+    said = done("fit", tmp_path / "homes.csv", "-t", "price", "-o", path, "--force", *QUICK).stderr
+    assert "house (it only numbers the rows" in said
+
+
 HONEST = ["--calibrate-confidence", "--simulations", "10"]
 
 
@@ -155,7 +198,7 @@ def test_an_honest_fit_says_what_its_twins_found_with_the_rest(honest, model):
     for warning in account.warnings:
         assert result.stderr.count(f"Warning: {warning}\n") == 1
     assert "Fitting twins of the data" in result.stderr
-    assert re.search(r"data sets \(as long as \d+ fits\): 100 %", result.stderr)
+    assert re.search(r"intervals on 10 simulated data sets: 100 %", result.stderr)
     told = json.loads(result.stdout)
     assert told["confidence_calibration"] == json.loads(json.dumps(account.to_json()))
     assert told["honesty"] == told["confidence_calibration"]  # the old name
@@ -185,12 +228,16 @@ def test_an_honest_model_has_its_section_on_the_page(honest, homes, tmp_path):
     told = json.loads(done("report", path, homes, "-o", page, "--json").stdout)
     assert "Calibration of the confidence intervals" in page.read_text()
     assert {row["used"] for row in told["twins"]} - {"no"}
-    assert [row["level"] for row in told["widening"]] == ["80 %", "95 %", "95 %"]
+    assert [row["level"] for row in told["widening"]] == ["80 %", "95 %", "90 %"]
 
 
-def test_simulations_are_for_honest_fits_and_not_too_few(homes, tmp_path):
+def test_a_fast_fit_is_not_calibrated_and_simulations_are_not_too_few(homes, tmp_path):
     command = ["fit", homes, "-t", "price", "-o", tmp_path / "new"]
-    refused(2, "--simulations needs --calibrate-confidence", *command, "--simulations", "20")
+    message = "--fast leaves out the calibration of confidence intervals"
+    refused(2, message, *command, "--fast", "--simulations", "20")
+    refused(2, message, *command, "--fast", "--calibrate-confidence")
+    done(*command, "--fast", "--epochs", "2", "--members", "2")
+    assert confide.load(tmp_path / "new").confidence_calibration_ is None
     refused(
         2,
         r"9 is not in the range 10<=x<=",
@@ -215,7 +262,8 @@ def test_a_table_too_short_for_a_twin_is_refused_with_the_way_out(tmp_path):
     path = tmp_path / "short.csv"
     pd.DataFrame({"x": np.arange(18.0), "y": np.arange(18.0) ** 2}).to_csv(path, index=False)
     message = "at least 20 different rows.*there are 18. Use more rows, or fit without it"
-    refused(2, message, "fit", path, "-t", "y", "-o", tmp_path / "new", "--calibrate-confidence")
+    asked = ["--recipe", "paper", "--calibrate-confidence"]
+    refused(2, message, "fit", path, "-t", "y", "-o", tmp_path / "new", *asked)
     assert not (tmp_path / "new").exists()
 
 
@@ -349,7 +397,8 @@ def test_bad_tables_are_refused_in_words_and_leave_nothing(
         (["fit", "x.csv", "-t", "y", "--epochs", "1" + "0" * 23], "is not in the range 1<=x<="),
         (["fit", "x.csv", "-t", "y", "--members", "1" + "0" * 23], "is not in the range 2<=x<="),
         (["fit", "x.csv", "-t", "y", "-o", "no/such/model"], "There is no folder no/such"),
-        (["predict", "nosuch.confide", "x.csv"], "nosuch.confide' does not exist"),
+        (["predict", "nosuch.confide", "x.csv"], "no file nosuch.confide. `confide fit` writes"),
+        (["predict", ".", "x.csv"], ". is a folder. Name a file that `confide fit` wrote"),
         (["check", "x.csv", "-t", "y", "-o", "x.gif"], "'x.gif' must end in .png or .svg or .pdf"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
     ],
@@ -357,6 +406,13 @@ def test_bad_tables_are_refused_in_words_and_leave_nothing(
 )
 def test_wrong_usage_exits_with_2(arguments, message):
     refused(2, message, *arguments)
+
+
+def test_a_table_is_no_model_and_a_model_no_table(model, homes):
+    for command in (["predict", homes, model], ["report", homes, homes], ["inspect", homes]):
+        refused(1, "a table in Parquet, not a confide model. Pass a file", *command)
+    for command in (["predict", model, model], ["fit", model, "-t", "price"]):
+        refused(1, "is a model, not a table", *command)
 
 
 def test_a_level_that_is_no_number_is_wrong_usage(model, homes):
@@ -522,8 +578,8 @@ def test_dates_as_text_are_predicted_as_dates(model, homes, tmp_path):
 def test_a_file_that_is_no_model_is_refused(tmp_path, homes, content):
     path = tmp_path / "model.confide"
     path.write_bytes(content)
-    refused(1, "is not a (whole )?confide model", "predict", path, homes)
-    refused(1, "is not a (whole )?confide model", "inspect", path)
+    refused(1, "not a (whole )?confide model", "predict", path, homes)
+    refused(1, "not a (whole )?confide model", "inspect", path)
 
 
 # Report, check, inspect
@@ -534,7 +590,7 @@ def test_a_report_is_one_page_that_says_whom_it_was_judged_on(model, homes, tmp_
     assert done("report", model, homes, "-o", path).stdout == f"{path}\n"
     text = path.read_text()
     assert "Predictions of price: homes.parquet" in text
-    assert "On 30 rows that the model was not trained on" in text
+    assert "typical error (RMSE) on 30 rows held out" in text
     told = json.loads(done("report", model, homes, "-o", path, "--force", "--json").stdout)
     assert told["page"] == str(path)
     assert {"accuracy"} < set(told)
@@ -543,26 +599,39 @@ def test_a_report_is_one_page_that_says_whom_it_was_judged_on(model, homes, tmp_
 @pytest.mark.slow
 def test_a_check_prints_numbers_and_verdict_and_draws(homes, tmp_path):
     path = tmp_path / "coverage.png"
-    result = done("check", homes, "-t", "price", "--simulations", 2, "--rows", 60, "-o", path)
-    assert "bootstrapped deep ensemble: 80 % confidence intervals cover" in result.stdout
-    assert "before calibration. `confide fit` calibrates" in result.stdout
+    quick = ["--simulations", 2, "--rows", 60]
+    result = done("check", homes, "-t", "price", *quick, "-o", path)
+    for name in ("bootstrapped deep ensemble", "bootstrapped deep ensemble, not calibrated"):
+        assert f"{name}: 80 % confidence intervals cover" in result.stdout
+    assert "before calibration; `confide fit` calibrates them" in result.stdout
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("asks", [True, False])
-def test_a_check_ends_with_the_next_step_where_there_is_one(homes, monkeypatch, asks):
+def test_a_check_may_be_of_a_models_settings_and_without_calibration(homes, model, monkeypatch):
+    asked = []
+
     class Checked:
         report = CoverageCheck(
             (Coverage("theirs", "confidence", 0.8, np.ones((10, 10), bool), np.ones(10)),),
             *(np.ones((10, 1)), ("x",), 10, "a truth"),
         )
         notes = ()
-        advises_calibration = asks
 
-    monkeypatch.setattr(confide.workflow, "check_table", lambda *_, **__: Checked)
-    announced, said = done("check", homes, "-t", "price").stderr.split("\n", 1)
+    def check_table(*_, **how):
+        asked.append(how["estimators"])
+        return Checked
+
+    monkeypatch.setattr(confide.workflow, "check_table", check_table)
+    announced, *_ = done("check", homes, "-t", "price").stderr.split("\n", 1)
     assert announced.startswith("This will take about ")
-    assert said == f"Next: confide fit {homes} --target price --calibrate-confidence\n" * asks
+    done("check", homes, "-t", "price", "--fast")
+    done("check", homes, "-t", "price", "--model", model)
+    both, fast, models = asked
+    assert [own.calibration for own in both.values()] == ["recipe", None]
+    assert [own.calibration for own in fast.values()] == [None]
+    assert models["BootstrappedDeepEnsemble"].max_epochs == 3
+    message = "--model has its own settings. Leave --fast out"
+    refused(2, message, "check", homes, "-t", "price", "--model", model, "--fast")
 
 
 def test_inspect_says_what_the_model_is(model):

@@ -150,7 +150,6 @@ class Drawn:
     """What `check` and `demo` need of a fit, without one."""
 
     notes: tuple[str, ...] = ()
-    advises_calibration = False
     verdict = "Fine."
 
     @property

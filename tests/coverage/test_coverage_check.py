@@ -412,10 +412,10 @@ def test_an_estimator_with_no_interval_at_these_levels_is_refused(line):
         coverage_check(model, *line, n_simulations=2)
 
 
-def test_missing_values_are_refused_with_advice(line):
+def test_infinite_values_are_refused_with_advice(line):
     X = line[0].copy()
-    X[3] = np.nan
-    with pytest.raises(ValueError, match=r"NaN.*SimpleImputer"):
+    X[3] = np.inf
+    with pytest.raises(ValueError, match=r"infinity.*Drop or correct those rows"):
         coverage_check(DeepEnsembleRegressor(**SMALL), X, line[1])
 
 

@@ -19,7 +19,13 @@ from confide.diagnostics import Decay, Explanation, largest_words
 from confide.methods.bootstrapped_deep_ensemble import member_means
 from confide.prediction import Prediction
 from confide.simulate import Sine
-from confide.uncertainty import LevelLaw, PivotLaw, TPlusNormalLaw, deep_ensemble_prediction_law
+from confide.uncertainty import (
+    ContainingLaw,
+    LevelLaw,
+    PivotLaw,
+    TPlusNormalLaw,
+    deep_ensemble_prediction_law,
+)
 
 law = settings(derandomize=True, deadline=None, max_examples=40)
 variances = st.lists(st.floats(1e-3, 1e3), min_size=9, max_size=9)
@@ -220,18 +226,16 @@ def test_confidence_intervals_calibrated_on_twins_are_forecast_as_they_were(
 ):
     prediction = bootstrapped.get_prediction(data[0])
     scores = np.arange(1.0, 20.0)
-    laws = {
-        kind: PivotLaw(prediction.mean, np.ones(len(prediction)), scores)
-        for kind in ("confidence_law", "prediction_law")
-    }
+    law = PivotLaw(prediction.mean, np.ones(len(prediction)), scores)
+    laws = {"confidence_law": law, "prediction_law": ContainingLaw(prediction.prediction_law, law)}
     honest = dataclasses.replace(prediction, **laws, uncalibrated=prediction)
     honest = Calibration(scores).calibrated(honest) if kept_back else honest
     explanation = honest.explain()
     assert explanation.levers.equals(prediction.explain().levers)
-    assert explanation.calibrated == ("confidence", "prediction")
+    assert explanation.calibrated == ("confidence", *["prediction"] * kept_back)
     told = str(explanation)
     assert "With twice the members, 95 % confidence intervals before calibration would" in told
-    assert "prediction intervals before calibration would" in told
+    assert ("prediction intervals before calibration would" in told) == kept_back
     assert told.count("include systematic errors too, which more members do not shrink") == 1
 
 

@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as hnp
 
 import confide
 from confide import ModelFileError
+from confide.diagnostics import NOVEL
 from confide.diagnostics.novelty import LARGEST_GAP, MOST_REFERENCE_ROWS, Novelty
-from confide.prediction import NOVEL
 from confide.standardise import Standardiser
 
 law = settings(derandomize=True, deadline=None, max_examples=60)

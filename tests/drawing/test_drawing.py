@@ -44,7 +44,7 @@ def predicted(mean, **changes):
 def on_twins(prediction, times, biased):
     """Confidence intervals of that many standard deviations at a score of one."""
     times, one = np.asarray(times, float), np.ones(len(prediction))
-    errors = TwinErrors(times, 0.25 * one, one, 0 * one, 5.0 * np.asarray(biased), one, one, 20)
+    errors = TwinErrors(bias=5.0 * np.asarray(biased), error=times, claimed=one)
     law = PivotLaw(prediction.mean, times, SCORES)
     return dataclasses.replace(
         prediction, confidence_law=law, uncalibrated=prediction, twin_errors=errors
@@ -111,10 +111,12 @@ def test_infinite_ends_are_at_the_edge_of_a_picture_of_all_that_is_finite():
     assert picture.bands[0].bounds.tolist() == [[-0.5, 13.0], [10.0, 10.0]]
 
 
-def test_an_axis_has_room_for_all_values_and_nearly_all_bounds():
+def test_an_axis_has_room_for_all_but_what_is_far_from_all_others():
     bounds = np.column_stack([np.zeros(101), np.arange(101.0)])
-    # The 99th of a hundred steps, not the last; 3 % of it to each side.
-    assert axis_limits(bounds, np.array([1.0, np.nan])) == pytest.approx((-2.97, 101.97))
+    # 3 % of the range to each side.
+    assert axis_limits(bounds, np.array([1.0, np.nan])) == pytest.approx((-3, 103))
+    far = np.column_stack([np.zeros(101), np.r_[np.arange(100.0), 1e9]])
+    assert axis_limits(far, np.array([1.0])) == pytest.approx((-2.97, 101.97))
     assert axis_limits(bounds, np.array([200.0])) == pytest.approx((-6, 206))
     assert axis_limits(np.array([[-np.inf, np.inf]]), np.array([np.nan])) == (0, 1)
     assert axis_limits(np.array([[5.0, 5.0]]), np.array([5.0])) == (4.5, 5.5)
@@ -153,17 +155,15 @@ def test_the_methods_own_is_drawn_upon_the_calibrated():
     assert own.bounds[:, 1] == pytest.approx([1.6448536269514722] * 2)
 
 
-def test_widening_is_a_factor_with_its_error_and_its_bias():
+def test_widening_is_a_factor_with_its_bias():
     shown = on_twins(predicted([0, 0, 0]), [3, 4, 1], [False, True, False])
     widening = widening_of(shown, 0.9)
     expected = np.array([3, 4, 1]) * 1.8 / 1.6448536269514722
     assert widening.times == pytest.approx(expected)
-    assert widening.low == pytest.approx(expected / 1.25)
-    assert widening.high == pytest.approx(expected * 1.25)
     some = widening[np.array([1, 0])]
     assert some.biased.tolist() == [True, False]
     assert some.times == pytest.approx(expected[[1, 0]])
-    assert BIASED == "systematic error exceeds chance"
+    assert BIASED == "bias exceeds twice the claimed error"
 
 
 def test_no_width_before_has_no_finite_factor():

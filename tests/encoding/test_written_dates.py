@@ -1,5 +1,6 @@
 """Text that is dates or times of the day: the same model, whoever read the file."""
 
+import datetime as dt
 import io
 
 import numpy as np
@@ -154,3 +155,83 @@ def test_a_file_gives_the_same_model_whoever_reads_it(small, tmp_path, form):
     expected = models[1].get_prediction(by_reader).summary_frame()
     for model in (models[0], load(tmp_path / "model.confide")):
         pd.testing.assert_frame_equal(model.get_prediction(read).summary_frame(), expected)
+
+
+ORDERS = [
+    ("month first", ["12/31/2020", "1/5/2021"]),
+    ("month first", ["12/31/20", "01/05/21"]),
+    ("month first", ["12/31/2020 12:00 AM", "1/5/2021 12:00:00 am"]),
+    ("month first", ["12-31-2020", "01-05-2021"]),
+    ("day first", ["31.12.2020", "5.1.2021"]),
+    ("day first", ["31.12.20", "05.01.21"]),
+    ("day first", ["31/12/2020", "5/1/2021"]),
+    ("day first", ["31-12-2020 00:00", "05-01-2021 00:00"]),
+    ("year first", ["2020/12/31", "2021/1/5"]),
+]
+
+
+@pytest.mark.parametrize(("order", "texts"), ORDERS)
+def test_dates_as_people_write_them_are_dates(order, texts):
+    days = [dt.date(2020, 12, 31), dt.date(2021, 1, 5), None]
+    expected = Encoder.fit(pl.DataFrame({"a": days * 5}))
+    for table in tables_of_text({"a": [*texts, None] * 5}):
+        encoder = Encoder.fit(table)
+        column = encoder.columns[0]
+        assert (column.kind, column.order, column.order_is_guess) == ("date", order, False)
+        values = expected.encode(pl.DataFrame({"a": days * 5}))
+        np.testing.assert_array_equal(encoder.encode(table), values)
+        # Dates of another table, in the same order, of ISO's or as they are, mean the same.
+        np.testing.assert_array_equal(encoder.encode(table[1:2]), values[1:2])
+        for same in (["2021-01-05"], days[1:2]):
+            other = encoder.encode(pl.DataFrame({"a": same}))
+            np.testing.assert_array_equal(other, values[1:2])
+
+
+def test_an_order_is_kept_where_a_block_would_not_tell(tmp_path):
+    encoder = Encoder.fit(pd.DataFrame({"a": ["31/12/2020", "05/01/2021"] * 5}))
+    block = pd.DataFrame({"a": ["02/01/2021"]})
+    second_of_january = (dt.date(2021, 1, 2) - dt.date(1970, 1, 1)).days
+    assert encoder.encode(block)[0, 0] == second_of_january
+    assert Encoder.from_file(*encoder.to_file()).encode(block)[0, 0] == second_of_january
+    with refused("a needs dates without a time zone, got str such as '12/31/2020'"):
+        encoder.encode(pd.DataFrame({"a": ["02/01/2021", "12/31/2020"]}))
+
+
+@pytest.mark.parametrize(
+    ("texts", "order", "is_guess"),
+    [
+        (["01/02/2020", "03/04/2020"], "month first", True),
+        (["01-02-2020", "03-04-2020"], "day first", True),
+        (["01.02.2020", "03.04.2020"], "day first", False),
+        (["01/05/2020", "02/01/2020", "03/07/2020"], "month first", False),  # they are sorted
+        (["05/01/2020", "01/02/2020", "07/03/2020"], "day first", False),
+    ],
+)
+def test_two_orders_are_told_apart_by_sorted_rows_or_guessed(texts, order, is_guess):
+    column = Encoder.fit(pd.DataFrame({"a": texts})).columns[0]
+    assert (column.order, column.order_is_guess) == (order, is_guess)
+
+
+def test_a_guessed_order_is_said(small):
+    table = pd.DataFrame({"sold": ["01/02/2020", "03/04/2020"] * 20})
+    words = r"order of day and month nothing decides.*sold \(month first\).*write them as 2020-"
+    with pytest.warns(UserWarning, match=words):
+        DeepEnsembleRegressor(**small).fit(table, np.arange(40.0))
+
+
+@pytest.mark.parametrize(
+    "texts", [["1.2.20", "3.4.12"], ["31/12/2020", "12/31/2020"], ["10-12-14"]]
+)
+def test_text_in_no_order_is_no_date(texts):
+    assert Encoder.fit(pd.DataFrame({"a": texts * 10, "b": 1.5})).columns[0].kind != "date"
+
+
+def test_a_file_of_an_earlier_version_has_no_order():
+    encoder = Encoder.fit(pd.DataFrame({"a": ["2020-01-01", "2020-03-01"] * 5}))
+    described, arrays = encoder.to_file()
+    for name in ("order", "order_is_guess"):
+        del described["columns"][0][name]
+    assert Encoder.from_file(described, arrays) == encoder
+    described["columns"][0]["order"] = "week first"
+    with pytest.raises(ValueError, match="order of year, month and day is not known"):
+        Encoder.from_file(described, arrays)

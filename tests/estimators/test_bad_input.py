@@ -5,10 +5,17 @@ import pickle
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor, TrainingDivergedError
+from confide import (
+    BootstrappedDeepEnsembleRegressor,
+    DeepEnsembleRegressor,
+    TrainingDivergedError,
+    load,
+)
+from confide.errors import LeftOutColumnWarning, UnseenValueWarning
 from confide.estimators import IntervalRegressor
 
 pytestmark = pytest.mark.usefixtures("without_type_checker")
@@ -44,21 +51,44 @@ def with_entry(X, value):
     return X
 
 
-def test_nan_in_X_is_refused(untrained, data):
-    with refused("Input X contains NaN", "Drop those rows, or impute", "SimpleImputer"):
-        untrained().fit(with_entry(data[0], np.nan), data[1])
-
-
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_infinity_in_X_is_refused(untrained, data, value):
     with refused("Input X contains infinity", "Drop or correct those rows"):
         untrained().fit(with_entry(data[0], value), data[1])
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_bad_values_are_refused_at_prediction_too(model, data, value):
+def test_infinity_is_refused_at_prediction_too(model, data):
     with refused("Input X contains", "Drop"):
-        model.predict(with_entry(data[0], value))
+        model.predict(with_entry(data[0], np.inf))
+
+
+def test_missing_values_of_an_array_are_those_of_a_table(data, small, tmp_path):
+    X, y = data[0].copy(), data[1]
+    X[::5, 1] = np.nan
+    model = DeepEnsembleRegressor(**small).fit(X, y)
+    assert model.encoder_.feature_names[1:3] == ("x1", "x1 is missing")
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    of_table = DeepEnsembleRegressor(**small).fit(frame, y)
+    np.testing.assert_array_equal(model.predict(X), of_table.predict(frame))
+    model.save(tmp_path / "model.confide")
+    np.testing.assert_array_equal(load(tmp_path / "model.confide").predict(X), model.predict(X))
+    with refused("Input X contains infinity"):
+        model.predict(with_entry(X, np.inf))
+
+
+def test_a_column_of_nothing_in_an_array_is_left_out(data, small):
+    X = np.column_stack([data[0], np.full(len(data[0]), np.nan)])
+    with pytest.warns(LeftOutColumnWarning, match="all its values are missing"):
+        model = DeepEnsembleRegressor(**small).fit(X, data[1])
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_missing_values_that_training_did_not_have_are_typical_ones(model, data):
+    X = with_entry(data[0][:10], np.nan)
+    with pytest.warns(UnseenValueWarning, match=r"x1: missing \(1 row\).*typical ones"):
+        filled = model.predict(X)
+    X[3, 1] = model.fitted_.standardiser.x_mean[1]
+    np.testing.assert_array_equal(filled, model.predict(X))
 
 
 def test_no_rows_are_refused(untrained, data):

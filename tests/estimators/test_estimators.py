@@ -150,6 +150,15 @@ def test_targets_may_be_a_pandas_series_in_any_order_of_its_index(bootstrapped, 
     np.testing.assert_array_equal(again.predict(table), bootstrapped.predict(data[0]))
 
 
+def test_a_summary_joins_the_rows_that_it_is_about(data, table, small):
+    model, asked = DeepEnsembleRegressor(**small).fit(table, data[1]), table.iloc[[40, 3, 17]]
+    summary = model.get_prediction(asked).summary_frame()
+    assert summary.index.tolist() == [40, 3, 17]
+    np.testing.assert_array_equal(asked.join(summary)["mean"], model.predict(asked))
+    without_index = model.get_prediction(pl.from_pandas(asked)).summary_frame()
+    assert without_index.index.tolist() == [0, 1, 2]
+
+
 def test_single_precision_input_is_standardised_in_double_precision(data, small):
     X = data[0].astype(np.float32)
     single = BootstrappedDeepEnsembleRegressor(**small).fit(X, data[1])
@@ -222,7 +231,8 @@ def test_an_unbounded_row_answers_every_question_of_a_law(model, with_wild_rows)
 
 @pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
 def test_calibrated_intervals_of_wild_rows_are_infinite_too(data, small, with_wild_rows):
-    model = DeepEnsembleRegressor(**small).fit(*data).calibrate(*data)
+    X, y = data
+    model = DeepEnsembleRegressor(**small).fit(X, y).calibrate(X + 0.001, y)
     frame = model.get_prediction(with_wild_rows).summary_frame(0.8)
     wild = np.isinf(frame["obs_ci_upper"])
     assert wild.any()

@@ -24,6 +24,7 @@ from support.aliens import Fake
 
 import confide
 from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor, ModelFileError
+from confide.errors import WouldOverwriteError
 from confide.estimators import ESTIMATORS
 from confide.persistence import Container
 
@@ -160,8 +161,43 @@ def test_a_loaded_model_can_be_saved_again_to_the_same_bytes(saved, tmp_path):
 
 
 def test_a_missing_file_is_a_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no-such-model"):
-        confide.load(tmp_path / "no-such-model")
+    (tmp_path / "the-model").touch()
+    with pytest.raises(FileNotFoundError, match=r"no file .*Did you mean 'the-model'\?.*`save`"):
+        confide.load(tmp_path / "a-model")
+
+
+def test_an_existing_file_is_replaced_only_if_asked(bootstrapped, plain, tmp_path):
+    path = tmp_path / "model"
+    bootstrapped.save(path)
+    before = path.read_bytes()
+    with pytest.raises(WouldOverwriteError, match=r"model already exists. Pass overwrite=True"):
+        plain.save(str(path))
+    assert path.read_bytes() == before
+    plain.save(path, overwrite=True)
+    assert isinstance(confide.load(path), DeepEnsembleRegressor)
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"price,area\n1,2\n", "text, such as a table in CSV"),
+        (b"PAR1\x15\x04", "a table in Parquet"),
+        (b"ARROW1\0\0", "a table in Arrow"),
+        (b"PK\3\4\x14\0", "a zip archive"),
+    ],
+)
+def test_what_is_no_model_is_named(tmp_path, content, what):
+    path = tmp_path / "houses"
+    path.write_bytes(content)
+    assert_refused(path, f"is {what}.*not a confide model. Pass a file.*model first")
+
+
+@pytest.mark.parametrize("length", [0x80, 0x0480])
+def test_a_header_whose_length_looks_like_a_pickle_is_read_on(tmp_path, length):
+    path = tmp_path / "model"
+    path.write_bytes(length.to_bytes(8, "little") + b"{}".ljust(length))
+    assert_refused(path, "its header does not say so")
 
 
 def test_a_folder_is_refused_as_a_folder(tmp_path):
@@ -197,7 +233,7 @@ class Malicious:
 def test_a_pickle_is_refused_and_not_executed(tmp_path):
     path, marker = tmp_path / "pickle", tmp_path / "executed"
     path.write_bytes(pickle.dumps(Malicious(marker)))
-    assert_refused(path, "not a whole confide model")
+    assert_refused(path, "is a Python pickle, not a confide model")
     assert not marker.exists()
     pickle.loads(path.read_bytes())  # noqa: S301
     assert marker.exists()  # so reading it as a pickle would have shown
@@ -504,7 +540,7 @@ def fsync(_):
 
 model = confide.load(sys.argv[1]).set_params(random_state=1)
 os.fsync = fsync
-model.save(sys.argv[1])
+model.save(sys.argv[1], overwrite=True)
 """
 
 
@@ -536,17 +572,9 @@ def test_a_save_that_fails_leaves_the_old_file_alone(
     with monkeypatch.context() as patched:
         patched.setattr(owner, step, disk_full)
         with pytest.raises(OSError, match="No space left"):
-            plain.save(path)
+            plain.save(path, overwrite=True)
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
     assert_same_answers(confide.load(path), bootstrapped, data[0])
-
-
-def test_a_save_replaces_an_older_file(bootstrapped, plain, tmp_path):
-    path = tmp_path / "model"
-    bootstrapped.save(path)
-    plain.save(path)
-    assert isinstance(confide.load(path), DeepEnsembleRegressor)
-    assert [p.name for p in tmp_path.iterdir()] == ["model"]
 
 
 def test_a_save_into_a_missing_folder_names_the_folder(plain, tmp_path):

@@ -47,7 +47,7 @@ def test_a_message_names_options_that_exist(data, tmp_path):
     confide.BootstrappedEnsembleRegressor(Fake(), **FEW).fit(*data).save(path)
     with pytest.raises(confide.ModelFileError, match=r"load\(path, learner=\.\.\.\)\.$"):
         confide.load(path)
-    DeepEnsembleRegressor(network=equinox_network, **FEW).fit(*data).save(path)
+    DeepEnsembleRegressor(network=equinox_network, **FEW).fit(*data).save(path, overwrite=True)
     with pytest.raises(confide.ModelFileError, match=r"--network package.module:make\.$"):
         confide.load(path)
 
@@ -94,7 +94,7 @@ def test_an_optimiser_that_is_passed_is_used(data, with_optimiser):
 
 def test_a_schedule_that_is_passed_is_used(data, tmp_path):
     path, schedule = tmp_path / "model", optax.constant_schedule(0.01)
-    DeepEnsembleRegressor(learning_rate=schedule, **FEW).fit(*data).save(path)
+    DeepEnsembleRegressor(learning_rate=schedule, calibration=None, **FEW).fit(*data).save(path)
     assert confide.load(path, learning_rate=schedule).learning_rate is schedule
     with pytest.raises(ValueError, match="its own `learning_rate`"):
         confide.load(path).calibrate_confidence(*data, n_simulations=10)

@@ -16,6 +16,7 @@ from confide.estimators import (
     NaiveBootstrapRegressor,
 )
 from confide.estimators.recipes import MOST_STEPS, with_recipe
+from confide.estimators.validation import TrainingArrays
 from confide.learners import NetworkEnsemble, TrainingDivergedError
 from confide.persistence import Container
 
@@ -24,7 +25,8 @@ ESTIMATORS = (
     DeepEnsembleRegressor,
     NaiveBootstrapRegressor,
 )
-SMALL = {"n_members": 2, "hidden_layer_sizes": (8,), "max_epochs": 4, "random_state": 0}
+CALIBRATED = {"n_members": 2, "hidden_layer_sizes": (8,), "max_epochs": 4, "random_state": 0}
+SMALL = {**CALIBRATED, "calibration": None}
 
 
 def data(n=120):
@@ -62,7 +64,7 @@ def test_a_file_without_a_recipe_has_the_paper_s(tmp_path):
     model = DeepEnsembleRegressor(**SMALL, recipe="paper").fit(X, y)
     model.save(tmp_path / "new")
     file = Container.read(tmp_path / "new", format="confide model", version=3)
-    new = ("recipe", "network", "smooth", "dropout")
+    new = ("recipe", "network", "smooth", "dropout", "calibration")
     old = {name: value for name, value in file.header["parameters"].items() if name not in new}
     header = {name: value for name, value in file.header.items() if name != "left_to_recipe"}
     Container({**header, "parameters": old}, file.arrays).write(tmp_path / "old")
@@ -105,9 +107,8 @@ def test_the_recipe_for_tables_is_the_default():
 def test_a_long_table_takes_fewer_passes():
     X, y = data(40)
     model = DeepEnsembleRegressor(**{**SMALL, "max_epochs": None}, recipe="tabular", batch_size=1)
-    settings = model._with_epochs(
-        model, model.settings(), model.make_learner(3), None, X, np.zeros(1200), None
-    )
+    arrays = TrainingArrays(X, np.zeros(1200), None, None)
+    settings = model._with_epochs(model, model.settings(), model.make_learner(3), None, arrays)
     assert settings.max_epochs == MOST_STEPS // 1200
     assert model.fit(X, y).max_epochs_ in (16, 32, 128)
 
@@ -131,7 +132,7 @@ def test_the_recipe_for_tables_has_all_that_a_prediction_has(estimator, tmp_path
 
 def test_a_model_keeps_the_recipe_it_was_fitted_with(tmp_path, monkeypatch):
     X, y = data()
-    model = DeepEnsembleRegressor(n_members=2, max_epochs=2, recipe="tabular").fit(X, y)
+    model = DeepEnsembleRegressor(n_members=2, max_epochs=2, calibration=None).fit(X, y)
     model.save(tmp_path / "model")
     changed = {**RECIPES, "tabular": {**RECIPES["tabular"], "hidden_layer_sizes": (5,)}}
     monkeypatch.setattr("confide.estimators.recipes.RECIPES", changed)
@@ -208,6 +209,66 @@ def test_one_member_has_prediction_intervals_alone():
     assert np.all(low < high)
 
 
+# Calibration
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_recipe_for_tables_calibrates_confidence_intervals(estimator):
+    assert estimator().calibration == "recipe"
+    assert with_recipe(estimator().get_params())["calibration"] == "twins"
+    assert with_recipe(estimator(recipe="paper").get_params())["calibration"] is None
+    asked = estimator(recipe="paper", calibration="twins")
+    assert with_recipe(asked.get_params())["calibration"] == "twins"
+    assert with_recipe(estimator(calibration=None).get_params())["calibration"] is None
+
+
+def test_a_network_of_one_s_own_is_not_calibrated_unless_asked():
+    own = DeepEnsembleRegressor(network=lambda key, n: None)
+    assert with_recipe(own.get_params())["calibration"] is None
+    own.set_params(calibration="twins")
+    assert with_recipe(own.get_params())["calibration"] == "twins"
+
+
+@pytest.mark.parametrize("calibration", ["twin", True, "none"])
+def test_an_unknown_calibration_is_refused_with_the_choices(calibration):
+    message = r"`calibration` must be one of \('recipe', 'twins', None\), got .*"
+    message += "Did you mean 'twins'" if calibration == "twin" else ""
+    with pytest.raises(ValueError, match=message):
+        DeepEnsembleRegressor(**{**SMALL, "calibration": calibration}).fit(*data())
+
+
+@pytest.mark.parametrize("calibration", ["recipe", "twins", None])
+def test_a_file_keeps_how_a_fit_calibrates(calibration, tmp_path):
+    model = DeepEnsembleRegressor(**{**SMALL, "calibration": calibration}).fit(*data(40))
+    model.save(tmp_path / "model")
+    again = confide.load(tmp_path / "model")
+    assert again.calibration == calibration
+    assert again.parameters_["calibration"] == (None if calibration is None else "twins")
+    assert (again.confidence_calibration_ is None) == (calibration is None)
+
+
+def test_the_paper_s_fit_can_be_calibrated_too():
+    model = DeepEnsembleRegressor(**{**SMALL, "calibration": "twins"}, recipe="paper").fit(
+        *data(40)
+    )
+    assert model.get_prediction(data(40)[0]).is_calibrated("confidence")
+
+
+@pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
+def test_each_of_many_data_sets_is_calibrated_as_if_it_were_alone():
+    X, y = data(40)
+    one, other = DeepEnsembleRegressor(**CALIBRATED).fit_many(X, [y, y[::-1]], [0, 1])
+    assert one.confidence_calibration_.scores.tolist() != (
+        other.confidence_calibration_.scores.tolist()
+    )
+    how = {**CALIBRATED, "calibration": None, "random_state": 0}
+    (alone,) = DeepEnsembleRegressor(**how).fit_many(X, [y], [0])
+    assert alone.confidence_calibration_ is None
+    alone.calibrate_confidence(X, y)
+    found, expected = (model.get_prediction(X).confidence_interval(0.8) for model in (one, alone))
+    assert found.tolist() == expected.tolist()
+
+
 # Strength
 
 
@@ -225,7 +286,8 @@ def noisy(n=100):
 @pytest.mark.parametrize("asked", [None, "auto"])
 def test_the_strength_is_chosen_from_the_data_and_kept(table, dropout, epochs, asked, tmp_path):
     X, y = table()
-    model = DeepEnsembleRegressor(n_members=2, max_epochs=asked, recipe="tabular", random_state=0)
+    how = {"n_members": 2, "recipe": "tabular", "calibration": None, "random_state": 0}
+    model = DeepEnsembleRegressor(**how, max_epochs=asked)
     model.fit(X, y)
     model.save(tmp_path / "model")
     again = confide.load(tmp_path / "model")

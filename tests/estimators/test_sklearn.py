@@ -47,7 +47,7 @@ def test_every_estimator_check_passes(estimator_class):
     known = estimator_class().get_params()
     short = {"max_epochs": 10} if "learner" in known else {}
     if "recipe" in known:
-        short = {"max_epochs": 20, "dropout": 0.0, "smooth": True}
+        short = {"max_epochs": 20, "dropout": 0.0, "smooth": True, "calibration": None}
     results = check_estimator(
         estimator_class(**short),
         expected_failed_checks=EXPECTED_TO_FAIL,

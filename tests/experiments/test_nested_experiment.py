@@ -40,15 +40,17 @@ from confide.experiments.honest.problems import (
     PROBLEMS,
     RAW,
     SETS,
+    SHOWN_SHIFTS,
     SHOWN_TWINS,
     SMALL,
+    UNSHIFTED,
     Problem,
 )
 from confide.experiments.honest.report import figures_of, tables_of
 from confide.experiments.honest.verdict import Check, Demand, demands
 from confide.experiments.simulated import Twin, seeds_of, twin_of
 from confide.experiments.store import RunFolderError
-from confide.simulate import ANALYTIC_TRUTHS, Sine
+from confide.simulate import ANALYTIC_TRUTHS, SYNTHETIC_TRUTHS, Sine
 
 needs_data = pytest.mark.skipif(
     not (Path(os.environ.get("CONFIDE_DATA", "nowhere")) / "yacht.csv.gz").is_file(),
@@ -109,30 +111,36 @@ def saved(folder, frame, **changes):
 
 def test_the_truths_are_those_that_were_asked_for():
     of = {truth: [p.set for p in PROBLEMS if p.truth == truth] for truth in
-          ("random_forest", "network", "gradient_boosting", FORMULA)}  # fmt: skip
+          ("random_forest", "network", "gradient_boosting", FORMULA, "larger_boosting",
+           "larger_network")}  # fmt: skip
     eight = [*SMALL, "kin8nm-1000", "naval-1000", "power-1000"]
     assert of["random_forest"] == eight
     assert of["network"] == of["gradient_boosting"] == list(SMALL)
-    assert of[FORMULA] == list(ANALYTIC_TRUTHS)
+    noise = ["friedman1-t3", "friedman1-gamma"]
+    assert of[FORMULA] == [*ANALYTIC_TRUTHS, *SYNTHETIC_TRUTHS, *noise]
+    # Of other families than the twins'.
+    assert of["larger_boosting"] == ["boston", "concrete"]
+    assert of["larger_network"] == ["boston", "yacht"]
     assert {p.set for p in PROBLEMS} == set(SETS)
 
 
 @needs_data
-def test_what_matters_most_is_run_first_and_large_sets_have_half_as_many_data_sets():
+def test_what_matters_most_is_run_first_and_has_twice_as_many_data_sets():
     cells = nested_cells(EXPERIMENT.whole)
     assert len({c.name for c in cells}) == len(cells)
     everywhere = [c for c in cells if RAW in c.settings["variants"]]
     problems = dict.fromkeys((c.settings["set"], c.settings["truth"]) for c in everywhere)
     assert list(problems) == [(p.set, p.truth) for p in PROBLEMS]
     main = [(name, "random_forest") for name in SMALL]
-    first = cells[: 5 * 3 * 4]  # sets, contenders, blocks
+    first = cells[: 5 * 3]  # sets, contenders
     assert {(c.settings["set"], c.settings["truth"]) for c in first} == set(main)
     assert all(c in everywhere for c in first)
+    assert all(c.settings["simulations"] == [0, 5] for c in cells[: 3 * len(PROBLEMS)])
     last = {}
     for c in everywhere:
-        _, stop = c.settings["simulations"]
-        last[c.settings["set"]] = max(stop, last.get(c.settings["set"], 0))
-    assert last == {name: 20 if name.endswith("-1000") else 40 for name in SETS}
+        problem, (_, stop) = (c.settings["set"], c.settings["truth"]), c.settings["simulations"]
+        last[problem] = max(stop, last.get(problem, 0))
+    assert last == {problem: 40 if problem in main else 20 for problem in problems}
     assert n_data_sets(Problem("naval-1000", "random_forest"), 5) == 3
 
 
@@ -157,12 +165,17 @@ def test_rows_of_a_formula_are_the_same_each_time_and_new_ones_for_tests():
 
 
 def test_methods_and_sets_can_be_left_out():
-    options = Options(simulations=15, sets=("sine",), methods=("DE", "NB"), levels=(0.8,))
+    methods = ("BDE of the paper", "NB")
+    options = Options(simulations=15, sets=("sine",), methods=methods, levels=(0.8,))
     assert [cell.name for cell in nested_cells(options)] == [
-        f"sine/formula/{name}-raw/{block}"
-        for name in ("DE", "NB")
-        for block in ("000-009", "010-014")
+        f"sine/formula/{name}-raw/{block}" for block in ("000-004", "005-007") for name in methods
     ]
+
+
+def test_formulas_may_have_other_noise():
+    usual, skewed = (Problem(name, FORMULA).twin for name in ("friedman1", "friedman1-gamma"))
+    assert usual.X_train.tolist() == skewed.X_train.tolist()
+    assert (usual.truth.noise.name, skewed.truth.noise.name) == ("gaussian", "gamma")
 
 
 # What a cell computes.
@@ -247,10 +260,10 @@ def test_each_variant_is_calibrated_on_what_it_says(short_sine, computed, monkey
     kind = BootstrappedDeepEnsembleRegressor
     original = kind.calibrate_confidence
     monkeypatch.setattr(kind, "calibrate_confidence", calibrate_confidence)
-    variants = ["random_forest", ORACLE, "shifted", RAW]
+    variants = ["random_forest", ORACLE, UNSHIFTED, RAW]
     frame = nested({**QUICK, "variants": variants, "simulations": [0, 1]}, None)
     assert [how["twin"] for how in asked] == ["forest", short_sine.truth, AUTO]
-    assert [how["shift"] for how in asked] == [0, 0, 0.5]
+    assert [how["shift"] for how in asked] == ["auto", "auto", 0]
     assert all(how["n_simulations"] == 10 for how in asked)
     first = frame.groupby("variant")["twins"].first()
     assert (first["random_forest"], first[ORACLE]) == ("random_forest", "Sine")
@@ -373,7 +386,7 @@ NB_ROW = row_of(IN_WORDS[RAW], method="NB", brier=0.02)
 COST = {"set": "boston", "condition": "random_forest", "method": "BDE", "variant": IN_WORDS[AUTO]}
 
 
-def judged_by(*rows, cost=25.0):
+def judged_by(*rows, cost=8.0):
     return demands(pd.DataFrame(rows), pd.DataFrame([{**COST, "cost": cost}]))
 
 
@@ -387,29 +400,29 @@ def test_demands_hold_at_their_very_bounds():
 @pytest.mark.parametrize(
     ("place", "rows", "cost", "exceptions"),
     [
-        (0, [row_of(brier=0.0151)], 25, "boston, random forest: 0.0151 ± 0.0010"),
-        (1, [row_of(coverage=0.8301)], 25, "boston, random forest at 80%: 0.830 ± 0.010"),
-        (1, [row_of(coverage=0.7699)], 25, "boston, random forest at 80%: 0.770 ± 0.010"),
+        (0, [row_of(brier=0.0151)], 8, "boston, random forest: 0.0151 ± 0.0010"),
+        (1, [row_of(coverage=0.8301)], 8, "boston, random forest at 80%: 0.830 ± 0.010"),
+        (1, [row_of(coverage=0.7699)], 8, "boston, random forest at 80%: 0.770 ± 0.010"),
         (
             1,
             [row_of(), row_of(confidence_level=0.95, coverage=0.91)],
-            25,
+            8,
             "boston, random forest at 95%: 0.910 ± 0.010",
         ),
         (
             2,
             [row_of(brier=0.02), RAW_ROW],
-            25,
+            8,
             "boston, random forest: 0.0200 ± 0.0010 against 0.0200 ± 0.0010",
         ),
         (
             3,
             [row_of(), {**NB_ROW, "brier": 0.014}],
-            25,
+            8,
             "boston, random forest: 0.0150 ± 0.0010 against 0.0140 ± 0.0010",
         ),
-        (4, [row_of(to_raw_bde=1.11), RAW_ROW], 25, "boston, random forest: 1.11 times as wide"),
-        (5, [row_of()], 25.1, "boston, random forest: 25.1"),
+        (4, [row_of(to_raw_bde=1.11), RAW_ROW], 8, "boston, random forest: 1.11 times as wide"),
+        (5, [row_of()], 8.1, "boston, random forest: 8.1"),
     ],
 )
 def test_a_demand_fails_beyond_its_bound_and_says_where(place, rows, cost, exceptions):
@@ -463,11 +476,16 @@ def test_every_question_has_its_table_and_the_truths_their_figure(made_up):
         for name in ("verdict", "80", "levels", "twins", "prediction-80", "costs", "every-level")
     ]
     said = tables["honest-confidence-80"].frame[["method", "variant"]].to_numpy().tolist()
-    assert said == [["BDE", "raw"], ["BDE", "calibrated"], ["DE", "raw"], ["NB", "raw"]]
+    assert said == [
+        ["BDE", "raw"],
+        ["BDE", "calibrated"],
+        ["BDE of the paper", "raw"],
+        ["NB", "raw"],
+    ]
     levels = tables["honest-confidence-levels"].frame
     assert levels["coverage_0.9"].tolist() == [entry.coverages[1].mean for entry in entries[:2]]
-    # Raw and auto of BDE and DE, four twins and the shift.
-    assert len(tables["honest-confidence-twins"].frame) == 9
+    # Raw and calibrated BDE, calibrated DE, four twins and no correction for bias.
+    assert len(tables["honest-confidence-twins"].frame) == 8
     assert (tables["honest-confidence-costs"].frame["cost"] == 20).all()  # not of the first alone
     assert [figure.name for figure in figures_of(entries, numbers)] == [
         "honest-cicf-80-random-forest",
@@ -478,7 +496,7 @@ def test_every_question_has_its_table_and_the_truths_their_figure(made_up):
 def test_the_words_have_the_verdict(made_up):
     words = EXPERIMENT.findings(made_up).words
     assert "- 80 % confidence intervals cover, from truth to truth: raw BDE" in words
-    assert "- cost at most 25 raw fits: **holds, 1 of 1 comparisons are as asked**." in words
+    assert "- cost at most 8 raw fits: **fails, 0 of 1 comparisons are as asked**" in words
 
 
 def test_settings_are_json_and_name_the_default_number_of_simulations():
@@ -489,4 +507,4 @@ def test_settings_are_json_and_name_the_default_number_of_simulations():
 
 
 def test_problems_that_are_shown_are_problems():
-    assert set(SHOWN_TWINS) <= set(PROBLEMS)
+    assert set(SHOWN_TWINS) <= set(SHOWN_SHIFTS) <= set(PROBLEMS)

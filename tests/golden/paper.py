@@ -2,6 +2,9 @@
 
 They were made by the code of version 0.1, before learners came in through an argument, and have
 not been made again since. Whoever does must say here why the paper's numbers may change.
+
+There was a case of calibration on twins, which is not the paper's. It was removed when calibration
+began to correct for bias: its numbers had to change, and tests/calibration has exact ones instead.
 """
 
 import hashlib
@@ -87,15 +90,11 @@ def numbers(case: str) -> dict[str, np.ndarray]:
         )
         model.fit(X, y)
         return {"epochs": np.array([model.max_epochs_]), **answers(model.get_prediction(new))}
-    if case == "twins":
-        model = confide.BootstrappedDeepEnsembleRegressor(**FEW, **PAPER).fit(X, y)
-        model.calibrate_confidence(X, y, twin="forest", n_simulations=10)
-        return answers(model.get_prediction(new))
     name, parameters = CASES[case]
     return answers(getattr(confide, name)(**FEW, **parameters).fit(X, y).get_prediction(new))
 
 
-ALL = (*CASES, "network truth", "many", "auto", "twins")
+ALL = (*CASES, "network truth", "many", "auto")
 
 
 def machine() -> str:

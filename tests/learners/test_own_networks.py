@@ -369,7 +369,7 @@ def test_optimiser_and_schedule_can_be_cloned_and_loaded_without(data, tmp_path)
         model = deep(**how).fit(*data)
         again = clone(model).fit(*data)
         np.testing.assert_array_equal(again.predict(data[0]), model.predict(data[0]))
-        model.save(tmp_path / "model")
+        model.save(tmp_path / "model", overwrite=True)
         loaded = confide.load(tmp_path / "model", network=equinox_network)
         assert loaded.get_params()["optimiser"] is None
         assert loaded.get_params()["learning_rate"] is None  # the recipe's

@@ -160,7 +160,7 @@ def test_what_is_asked_for_is_not_chosen():
 @pytest.mark.parametrize("estimator", [BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor])
 def test_residuals_of_the_choice_are_those_of_the_strength_chosen(estimator):
     """What the choice has computed for the noise is what the fit would compute."""
-    how = {"recipe": "tabular", "n_members": 2, "max_epochs": 3, "random_state": 0}
+    how = {"n_members": 2, "max_epochs": 3, "calibration": None, "random_state": 0}
     chosen = estimator(**how).fit(X, Y[0])
     strength = {name: chosen.parameters_[name] for name in ("dropout", "smooth")}
     given = estimator(**how, **strength).fit(X, Y[0])

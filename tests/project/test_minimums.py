@@ -27,6 +27,7 @@ def test_what_fails_is_said(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "core: fails",
         "no such thing",
+        "torch: not tried, as its oldest release brings gigabytes; --extras torch tries it",
         "0 passed, 1 failed",
     ]
 

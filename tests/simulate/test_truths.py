@@ -11,6 +11,7 @@ from confide.randomness import generator_from
 from confide.simulate import (
     ANALYTIC_TRUTHS,
     NOISE_LAWS,
+    SYNTHETIC_TRUTHS,
     Borehole,
     Branin,
     Friedman1,
@@ -396,3 +397,51 @@ def test_a_standard_deviation_below_zero_is_refused():
         Sine().draw(KEY, outside)
     with pytest.raises(ValueError, match=message):
         Sine().interval_probability(outside, rows(0, 0), rows(1, 1))
+
+
+each_synthetic = pytest.mark.parametrize("truth", SYNTHETIC_TRUTHS.values(), ids=SYNTHETIC_TRUTHS)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "expected"),
+    [
+        # Sines of a quarter turn, a half, three quarters, ...: 1, 0, -1, 0, 1, 0, -1, 0.
+        ("additive", np.ones(8), 1 - 1 / np.sqrt(3) + 1 / np.sqrt(5) - 1 / np.sqrt(7)),
+        ("interactions", np.ones(6), 12.0),
+        ("interactions", np.array([0.0, 1, 1, 1, 1, 1]), 4 * (-1 + 1 - 1)),
+        ("steps", np.array([0.8, 0.7, 0.6, 0, 0]), 2 - 3 + 2),
+        ("steps", np.array([0.8, 0.5, 0.5, 0, 0]), 2.0),
+        ("steps", np.zeros(5), 0.0),
+        ("fewuseful", np.r_[1, 0.5, 0, 1, np.full(28, 9.0)], 10 + 5 + 10),
+    ],
+)
+def test_synthetic_truths_by_hand(name, x, expected):
+    assert SYNTHETIC_TRUTHS[name]().mean(x[None]) == pytest.approx([expected])
+
+
+def test_a_draw_of_a_gaussian_process_has_its_variance_and_its_correlation():
+    truth = SYNTHETIC_TRUTHS["gaussianprocess"]()
+    X = 1000 * np.random.default_rng(0).normal(size=(4000, 4))  # far apart: nearly independent
+    here, near = truth.mean(X), truth.mean(X + np.array([0.35, 0, 0, 0]))
+    # One in expectation over draws; with the weights fixed, sums of 500 squares are off by 6 %.
+    assert np.mean(here**2) == pytest.approx(1, abs=4 * np.sqrt(2 / 500))
+    assert np.mean(here * near) == pytest.approx(np.exp(-0.5), abs=4 * np.sqrt(2 / 500))
+    assert truth.mean(X).tolist() == here.tolist()  # the same draw each time
+
+
+@each_synthetic
+def test_synthetic_truths_have_noise_of_a_third_of_their_spread_that_grows(truth):
+    X = truth().inputs(jax.random.key(0), 5000)
+    assert X.min() >= 0
+    assert X.max() <= 1
+    std = truth().std(X)
+    assert std == pytest.approx(truth.size * (0.5 + X[:, 0]))
+    assert 0.2 < np.mean(std) / truth().mean(X).std() < 0.5
+
+
+def test_synthetic_truths_are_known_by_their_names():
+    names = ["additive", "interactions", "steps", "gaussianprocess", "fewuseful"]
+    assert list(SYNTHETIC_TRUTHS) == names
+    assert all(truth.name == name for name, truth in SYNTHETIC_TRUTHS.items())
+    with pytest.raises(ValueError, match="no synthetic truth 'step'; there are"):
+        SYNTHETIC_TRUTHS["step"]

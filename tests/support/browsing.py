@@ -17,6 +17,8 @@ QUIET = (
 )
 # Milliseconds: a busy machine is slow, not wrong.
 PATIENCE = 120_000
+# What is folded is drawn when it is opened.
+UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
 ALL_DRAWN = "[...document.querySelectorAll('figure.chart')].every(f => f.dataset.drawnAt)"
 WIDTHS = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
 
@@ -36,6 +38,7 @@ def opened(page, address):
     page.on("pageerror", lambda error: seen.complaints.append(str(error)))
     page.on("request", lambda request: seen.requests.append(request.url))
     page.goto(address)
+    page.evaluate(UNFOLD)
     until(page, ALL_DRAWN)
     return seen
 

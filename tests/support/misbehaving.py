@@ -7,7 +7,9 @@ import time
 def misbehaving():
     def work(task):
         if task == "wait":
-            time.sleep(60)
+            time.sleep(600)
+        while task == "work":
+            pass
         if task == "die":
             os._exit(3)
         if task == "fail":

@@ -17,9 +17,8 @@ from confide.calibration import SYSTEMATIC, CalibrationSummary, ConformalLaw, Re
 from confide.diagnostics import Lever
 from confide.document import render_page
 from confide.document.tables import cells, is_numeric, to_csv
-from confide.metrics import crps_of_normal_mixture
 from confide.simulate import Candidate
-from confide.uncertainty import LevelLaw, PivotLaw, TPlusNormalLaw, TwinErrors
+from confide.uncertainty import ContainingLaw, LevelLaw, PivotLaw, TPlusNormalLaw, TwinErrors
 from confide.workflow.page import judgement as page_judgement
 from confide.workflow.page.content import page_document
 from confide.workflow.page.features import read_feature, strips, telling_features
@@ -83,6 +82,20 @@ def shown(document, name):
     return [[cell.text for cell in row] for row in cells(table(document, name))]
 
 
+def said(document):
+    """All that the page says, but for captions, tables and figures."""
+
+    def words(parts):
+        for part in parts:
+            if isinstance(part, str):
+                yield part
+            elif hasattr(part, "parts"):
+                yield from words(part.parts)
+
+    numbers = [" ".join([h.value, h.label, *h.beside]) for h in document.headlines]
+    return "\n".join([*numbers, document.summary, *words(document.sections)])
+
+
 def specifications(document):
     """All figures as the page would hold them: JSON, without NaN or infinity."""
     return {
@@ -95,48 +108,100 @@ def drawn_rows(specification):
     return [row for rows in specification["datasets"].values() for row in rows if "key" in row]
 
 
-def test_the_summary_says_it_all_in_words():
+def test_the_page_answers_with_three_numbers_and_one_line():
     prediction = predicted([1, 2, 3, 4], novelty=np.array([0.5, 0.002, 0.9, 0.3]))
-    document = page_document(inputs(prediction, y=Y, warnings=["Two rows were *dropped*."]))
+    document = page_document(inputs(prediction, y=Y))
     assert document.title == "Predictions of price: cars.csv"
-    # A normal law's central 95 % is 3.92 wide; errors are 0, 0, 0 and -4, targets have a
-    # sum of squares of 29 about their mean: R squared is 1 - 16 / 29.
-    assert document.summary.splitlines() == [
+    # Errors are 0, 0, 0 and -4; the targets have a variance of 29 / 4. 95 % of 4 rows have a
+    # standard error of 0.109.
+    assert [(h.value, h.label, h.beside, h.good) for h in document.headlines] == [
         (
-            "- **What it predicts.** The target *price*, for 4 rows: from 1.000 to 4.000. A"
-            " 95 % prediction interval, for a new observation, is typically 3.920 wide, and"
-            " the confidence interval, for the true function, 2.352."
-        ),
-        r"- **Warning.** Two rows were \*dropped\*\.",
-        (
-            "- **How accurate it is.** On 4 rows that the model was not trained on, it is "
-            "typically off by 2.0 ± 1.7 (root mean squared error; the mean absolute error is "
-            "1.0 ± 1.0). It explains 40 ± 50 % of the target's variance, which is no better "
-            "than always predicting the mean, within chance."
+            "2.00",
+            "typical error (RMSE) on 4 rows new to the model",
+            ["guessing the mean 2.69"],
+            True,
         ),
         (
-            # The standard error is that of 0.95 in 4 rows, 0.109.
-            "- **How often prediction intervals are right.** The 95 % prediction intervals "
-            "contained 75 % of the observed values (3 of 4); 73 to 100 % would be expected. So "
-            "they are right, within chance. No data can show whether *confidence* intervals "
-            "contain the true function, because nobody observes that function. `confide check` "
-            "tests them on simulated data, and `confide fit --calibrate-confidence` calibrates "
-            "them."
+            "75 %",
+            "of 4 rows inside their 95 % prediction intervals",
+            ["73 to 100 % would be expected", "they hold"],
+            True,
         ),
-        (
-            "- **Where the uncertainty comes from.** On average over rows, the variance of "
-            "a new observation is 64 % noise, 27 % finite data and 9.0 % random training. "
-            "Most of it is noise, or what the model has not learnt. More members do not "
-            "shrink it. More rows shrink only what can still be learnt. Features that explain "
-            "more of the target would shrink it."
-        ),
-        (
-            "- **When not to trust it.** 1 of 4 rows (25 %) is unlike the training data "
-            "(p-value below 0.01). Do not trust either interval for such rows. By chance, about "
-            "1 % of rows like the training data are flagged too, fewer if the training table "
-            "is small."
-        ),
+        ("1", "of 4 rows unlike the training data", ["about 1 % would be by chance"], True),
     ]
+    assert document.summary == (
+        "**Look at:** 64 % of the uncertainty is noise that these columns do not explain. Columns "
+        "that say more about the target would help most; more members would not help."
+    )
+
+
+JUDGED = {
+    "rows": 200.0,
+    "rmse": 24160.4,
+    "boosting_rmse": 25039.2,
+    "mean_rmse": 79912.0,
+    "target_sd": 79000.0,
+    "coverage_95": 0.85,
+    "coverage_95_se": 0.0154,
+    "aleatoric_share": 0.51,
+}
+
+
+@pytest.mark.parametrize("y", [None, Y])
+def test_without_new_rows_the_page_gives_the_numbers_of_the_fit(y):
+    held_out = np.ones(4, bool)
+    document = page_document(inputs(calibrated(), y=y, judged=JUDGED, held_out=held_out))
+    accuracy, coverage, _ = document.headlines
+    assert (accuracy.value, accuracy.label) == (
+        "24,200",
+        "typical error (RMSE) on 200 rows held out",
+    )
+    assert accuracy.beside == ["gradient boosting 25,000", "guessing the mean 79,900"]
+    assert (coverage.value, coverage.beside[1]) == (
+        "85 %",
+        "they were too narrow; calibrated on these rows since",
+    )
+    assert document.summary.startswith("**Look at:** 51 % of the uncertainty is noise")
+
+
+def test_with_new_rows_the_page_judges_on_them_and_recalls_the_fit():
+    held_out = np.array([True, False, False, False])
+    document = page_document(inputs(y=Y, judged=JUDGED, held_out=held_out))
+    accuracy, coverage, _ = document.headlines
+    assert accuracy.label == "typical error (RMSE) on 4 rows new to the model"
+    assert accuracy.beside == ["guessing the mean 2.69", "held out at the fit 24,160.40"]
+    assert coverage.value == "75 %"
+
+
+def test_a_copy_of_a_row_does_not_count_again():
+    repeats = np.array([False, False, True, False])
+    document = page_document(inputs(y=Y, repeats=repeats))
+    assert document.headlines[0].label == "typical error (RMSE) on 3 rows new to the model"
+
+
+def test_one_outlier_does_not_flatten_the_figures():
+    n = 100
+    x = np.r_[np.arange(n - 1.0), 1e9]
+    y = np.r_[np.arange(n - 1.0), 9.9e9]
+    given = inputs(predicted(np.arange(n)), y=y, frame=pd.DataFrame({"x": x}))
+    document = page_document(given)
+    drawn = specifications(document)
+    domain = drawn["predictions"]["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert -20 < domain[0] < 0
+    assert 99 < domain[1] < 120
+    assert "1 observed or predicted value lies outside of it." in caption_of(document)
+    across = drawn["by-feature"]["concat"][0]["layer"][0]["encoding"]["x"]
+    assert across["scale"]["domain"] == [0, n - 2]
+    assert across["title"].endswith(" (1 outside)")
+
+
+def test_numbers_are_written_as_people_write_them():
+    frame = pd.DataFrame({"built": [1960, 1999, 2000, 2001], "rent": [9000, 11000, 32000, 500]})
+    prediction = predicted([154_321, 24_161, 99_999, 120_000], 9000.0)
+    rows = shown(page_document(inputs(prediction, frame=frame)), "rows")
+    assert rows[0][1] == "154,300"
+    assert {"1960", "1999", "2000", "2001"} <= {cell for row in rows for cell in row}
+    assert {"9,000", "11,000", "32,000", "500"} <= {cell for row in rows for cell in row}
 
 
 def test_a_deep_ensemble_is_not_advised_to_have_more_members():
@@ -148,9 +213,8 @@ def test_a_deep_ensemble_is_not_advised_to_have_more_members():
         classical_variance=None,
         optimisation_variance=np.full(2, 0.9 * 5 / 4),
     )
-    said = page_document(inputs(prediction)).summary
-    assert "is 10 % noise and 90 % random training. Most of it is random training." in said
-    assert "More members do not shrink it" in said
+    look = page_document(inputs(prediction)).summary
+    assert "90 % of the uncertainty comes from random training, which no option shrinks." in look
 
 
 def test_accuracy_has_the_jackknifes_standard_errors():
@@ -158,13 +222,11 @@ def test_accuracy_has_the_jackknifes_standard_errors():
     y, mean = generator.normal(size=30), generator.normal(size=30)
     prediction = predicted(mean, 1.5)
     scores = {s.name: s for s in page_judgement.accuracy(inputs(prediction, y=y))}
-    crps = crps_of_normal_mixture(y, *prediction.prediction_law.normal_mixture())
     of = {
         "RMSE": lambda rows: np.sqrt(np.mean((mean - y)[rows] ** 2)),
         "MAE": lambda rows: np.mean(np.abs(mean - y)[rows]),
         "mean error": lambda rows: np.mean((mean - y)[rows]),
         "R²": lambda rows: r2_score(y[rows], mean[rows]),
-        "CRPS": lambda rows: np.mean(crps[rows]),
     }
     assert list(scores) == list(of)
     for name, score in of.items():
@@ -174,27 +236,25 @@ def test_accuracy_has_the_jackknifes_standard_errors():
         assert scores[name].standard_error == pytest.approx(expected, rel=1e-9), name
 
 
-NO_USE = "**Warning.** The model is worse than predicting the mean of the target on rows it has "
+NO_USE = "**Look at:** The model is worse than predicting the mean of the target on rows it has "
 EVEN = np.tile([-1.0, 1.0], 50)  # mean 0, variance 1: R squared is 1 minus the mean squared error
 
 
 @pytest.mark.parametrize(
-    ("off", "words", "warned"),
+    ("off", "warned"),
     [
-        (0.5, "of the target's variance.", False),  # 0.75, without an error
-        (2.0, "). It is worse than always predicting the mean.", True),  # -3, without an error
-        (EVEN * np.r_[np.full(50, 0.9), np.full(50, 1.1)], "). It is no better than", False),
-        (np.r_[np.zeros(99), 1e5], "). It is worse than always predicting the mean.", True),
-        (np.r_[np.zeros(40), np.full(60, 1.2)], "variance, which is no better than", False),
+        (0.5, False),  # R squared is 0.75, without an error
+        (2.0, True),  # -3, without an error
+        (EVEN * np.r_[np.full(50, 0.9), np.full(50, 1.1)], False),
+        (np.r_[np.zeros(99), 1e5], True),
+        (np.r_[np.zeros(40), np.full(60, 1.2)], False),
     ],
     ids=["good", "bad", "even", "one row is far off", "hardly better"],
 )
-def test_a_model_worse_than_the_mean_is_said_to_be_of_no_use(off, words, warned):
-    said = page_document(inputs(predicted(EVEN + off), y=EVEN)).summary
-    accuracy = next(line for line in said.splitlines() if "How accurate" in line)
-    assert words in accuracy
-    assert (NO_USE in said) == warned
-    assert "explains -" not in said
+def test_a_model_worse_than_the_mean_is_said_to_be_of_no_use(off, warned):
+    document = page_document(inputs(predicted(EVEN + off), y=EVEN))
+    assert (NO_USE in document.summary) == warned
+    assert not (warned and document.headlines[0].good)
 
 
 def test_rows_the_model_was_trained_on_do_not_count():
@@ -205,7 +265,7 @@ def test_rows_the_model_was_trained_on_do_not_count():
         ["RMSE", "3 ± 2", "root mean squared error: the typical error, in the target's unit"],
         ["MAE", "2 ± 2", "mean absolute error, which large errors affect less"],
     ]
-    assert "This leaves out the 2 rows that it was trained on." in document.summary
+    assert document.headlines[0].label == "typical error (RMSE) on 2 rows new to the model"
     assert [row[-1] for row in shown(document, "coverage")] == ["2"] * 4
 
 
@@ -221,9 +281,7 @@ def test_the_page_needs_no_statistics_to_be_read():
 
 def test_a_missing_target_does_not_count():
     document = page_document(inputs(y=np.array([1.0, np.nan, np.nan, np.nan])))
-    assert (
-        "On 1 row that the model was not trained on, it is typically off by 0 " in document.summary
-    )
+    assert document.headlines[0].label == "typical error (RMSE) on 1 row new to the model"
     assert shown(document, "accuracy")[0][:2] == ["RMSE", "0"]
 
 
@@ -241,8 +299,8 @@ def test_a_missing_target_does_not_count():
 )
 def test_without_unseen_targets_accuracy_is_not_judged_and_why(changes, reason):
     document = page_document(inputs(**changes))
-    assert f"It cannot be judged here: {reason}" in document.summary
-    assert "It cannot be judged here, for the same reason." in document.summary
+    assert f"It cannot be judged here: {reason}" in said(document)
+    assert [h.value for h in document.headlines] == ["?", "?", "?"]
     assert {each.name for each in document.tables} == {"split", "rows"}
     assert "calibration" not in specifications(document)
 
@@ -258,26 +316,19 @@ def calibrated(scale=2.0, raw=None, **changes):
     return replace(raw, prediction_law=law, uncalibrated=raw.uncalibrated or raw, **changes)
 
 
-def on_twins(times=3.0, raw=None, prediction_scale=2.0, biased=False):
-    """Confidence intervals so many times as wide as their own; prediction ones of that scale."""
+def on_twins(times=3.0, raw=None, biased=False):
+    """Confidence intervals so many times as wide as their own, within the prediction intervals."""
     raw = predicted([1, 2, 3, 4]) if raw is None else raw
     one = np.ones(len(raw))
     own = np.sqrt(raw.epistemic_variance)
+    law = PivotLaw(raw.mean, times * own, NORMAL_SCORES)
+    bias = np.where(biased, 9.0, 0.0) * one
     return replace(
         raw,
-        confidence_law=PivotLaw(raw.mean, times * own, NORMAL_SCORES),
-        prediction_law=PivotLaw(raw.mean, prediction_scale * one, NORMAL_SCORES),
+        confidence_law=law,
+        prediction_law=ContainingLaw(raw.prediction_law, law),
         uncalibrated=raw,
-        twin_errors=TwinErrors(
-            factor=times * one,
-            factor_error=0.1 * one,
-            prediction_factor=one,
-            bias=0 * one,
-            systematic=np.where(biased, 9.0, 0.0) * one,
-            spread=one,
-            claimed=one,
-            n_simulations=20,
-        ),
+        twin_errors=TwinErrors(bias=bias, error=times * one, claimed=one),
     )
 
 
@@ -293,7 +344,6 @@ CALIBRATION = CalibrationSummary(
     ),
     n_rows=300,
     widening={0.8: (0.9, 1.5, 3.0), 0.95: (0.8, 1.4, 2.8)},
-    factor_error=0.16,
     biased=0.04,
 )
 
@@ -310,13 +360,8 @@ def test_calibrated_intervals_are_judged_on_new_rows_alone():
     # The calibration rows were drawn by chance too.
     errors = np.sqrt(0.95 * 0.05 * np.array([1 / 2 + 1 / 12, 1 / 3]))
     assert rows["standard_error"].to_numpy() == pytest.approx(errors, rel=1e-12)
-    assert (
-        "The calibrated 95 % prediction intervals contained 100 % of the observed values (2 of 2)"
-        in document.summary
-    )
-    assert (
-        "Before calibration they contained 67 % of the observed values (2 of 3)" in document.summary
-    )
+    assert document.headlines[1].value == "100 %"
+    assert document.headlines[1].label == "of 2 rows inside their 95 % prediction intervals"
     kinds = {row["category"] for row in curve(document)}
     assert kinds == {"calibrated", "before calibration"}
 
@@ -326,24 +371,24 @@ def test_calibrated_intervals_narrower_than_the_confidence_interval_are_warned_o
     raw = predicted(np.zeros(100))  # confidence intervals have a scale of 0.6
     scale = np.r_[np.full(narrow, 0.59), np.full(100 - narrow, 0.61)]
     prediction = calibrated(scale, raw)
-    said = page_document(inputs(prediction)).summary
-    warning = f"- **Warning.** In {warned} of rows the calibrated prediction interval is narrower"
-    assert (warning in said) == (warned is not None)
-    assert ("narrower than the confidence interval" in said) == (warned is not None)
-    assert ("confidence intervals are not calibrated" in said) == (warned is not None)
-    assert ("use the wider one, the confidence interval" in said) == (warned is not None)
+    look = page_document(inputs(prediction)).summary
+    warning = f"**Look at:** In {warned} of rows the calibrated prediction interval is narrower"
+    assert (warning in look) == (warned is not None)
+    assert ("narrower than the confidence interval" in look) == (warned is not None)
+    assert ("confidence intervals are not calibrated" in look) == (warned is not None)
+    assert ("use the wider one, the confidence interval" in look) == (warned is not None)
     # Only calibration is at fault for it.
     own = replace(raw, prediction_law=TPlusNormalLaw.normal(raw.mean, scale))
     assert "narrower" not in page_document(inputs(own)).summary
 
 
 def test_prediction_intervals_narrower_than_calibrated_confidence_intervals_say_why():
-    said = page_document(inputs(calibrated(0.5, raw=on_twins()))).summary
-    assert "In 100 % of rows the calibrated prediction interval is narrower" in said
+    look = page_document(inputs(calibrated(0.5, raw=on_twins()))).summary
+    assert "In 100 % of rows the calibrated prediction interval is narrower" in look
     assert (
-        "There, use the confidence interval for both purposes: it is calibrated row by row" in said
+        "There, use the confidence interval for both purposes: it is calibrated row by row" in look
     )
-    assert "confidence intervals are not calibrated" not in said
+    assert "confidence intervals are not calibrated" not in look
 
 
 # The four combinations: not calibrated, on rows kept back, on twins, on both.
@@ -360,11 +405,11 @@ COMBINATIONS = {
     [
         ("none", {"prediction intervals": 3}),
         ("kept back", {"calibrated": 2, "before calibration": 3}),
-        ("twins", {"calibrated on twins": 3, "before calibration": 3}),
+        ("twins", {"prediction intervals": 3}),
         ("both", {"calibrated": 2, "before calibration": 3}),
     ],
 )
-def test_what_was_calibrated_on_twins_is_judged_on_every_unseen_row(combination, kinds):
+def test_what_was_not_calibrated_on_rows_is_judged_on_every_unseen_row(combination, kinds):
     status = ["calibrated on", "new", "trained on", "new"]
     y = np.array([1.0, 2.0, 3.0, 7.0])
     given = inputs(COMBINATIONS[combination], y=y, status=status, n_calibration_rows=10)
@@ -372,15 +417,13 @@ def test_what_was_calibrated_on_twins_is_judged_on_every_unseen_row(combination,
     rows = table(document, "coverage").frame
     rows = rows[rows["level"] == 0.95].set_index("intervals")
     assert rows["rows"].to_dict() == kinds
-    # Rows kept back are a draw of their own; simulated twins are not.
+    # Rows kept back are a draw of their own.
     drawn = 1 / 12 if "calibrated" in kinds else 0
     first = rows.iloc[0]
     assert first["standard_error"] ** 2 == pytest.approx(0.95 * 0.05 * (1 / first["rows"] + drawn))
     assert {row["category"] for row in curve(document)} == set(kinds)
-    told = "The 95 % prediction intervals, calibrated on simulated twins, contained 100 % of the"
-    assert (told in document.summary) == (combination == "twins")
     shows_which = any(column.name == "intervals" for column in table(document, "coverage").columns)
-    assert shows_which == (combination != "none")
+    assert shows_which == (combination in {"kept back", "both"})
 
 
 @pytest.mark.parametrize("combination", COMBINATIONS)
@@ -391,7 +434,7 @@ def test_rows_that_prediction_intervals_were_calibrated_on_cannot_judge_them(com
     assert all(
         is_numeric(coverage, c) for c in coverage.columns if c.name in {"rows", "mean_width"}
     )
-    told = "so these rows cannot judge them" in document.summary
+    told = "so these rows cannot judge them" in said(document)
     assert told == (combination in {"kept back", "both"})
 
 
@@ -399,22 +442,13 @@ def test_rows_that_prediction_intervals_were_calibrated_on_cannot_judge_them(com
 def test_the_page_says_whose_confidence_intervals_they_are(combination):
     document = page_document(inputs(COMBINATIONS[combination], y=Y, summary=CALIBRATION))
     honest = combination in {"twins", "both"}
-    # A normal law's central 95 % of scale 0.6, and three times that.
-    own = "the confidence interval, for the true function, 2.352."
-    both = (
-        "the confidence interval, for the true function, 7.056 (calibrated on simulated twins; "
-        "2.352 before that)."
-    )
-    digits = document.summary.replace("7.06", "7.056").replace("2.35 b", "2.352 b")
-    assert (own in digits, both in digits) == (not honest, honest)
-    calibrates = "`confide fit --calibrate-confidence` calibrates them." in document.summary
-    twins = "Here they are calibrated on simulated twins of the training data" in document.summary
+    calibrates = "`confide fit --calibrate-confidence` calibrates them." in said(document)
+    twins = "Here they are calibrated on simulated twins of the training data" in said(document)
     assert (calibrates, twins) == (not honest, honest)
     titles = [section.title for section in document.sections]
     assert ("Calibration of the confidence intervals" in titles) == honest
     whose = "calibrated on simulated twins of the training data" if honest else "not calibrated"
-    words = " ".join(part for s in document.sections for part in s.parts if isinstance(part, str))
-    assert f"Confidence intervals are {whose}." in words
+    assert f"confidence intervals (for the true function; {whose})" in caption_of(document)
     helps = {column.name: column.help for column in table(document, "rows").columns}
     assert helps["confidence_lower"].endswith(f"for the true function; {whose}")
     assert ("widening" in helps) == honest
@@ -427,7 +461,7 @@ def test_the_page_says_whose_confidence_intervals_they_are(combination):
     [
         ("none", None),
         ("kept back", "Prediction intervals"),
-        ("twins", "Confidence and prediction intervals"),
+        ("twins", "Confidence intervals"),
         ("both", "Confidence and prediction intervals"),
     ],
 )
@@ -458,20 +492,11 @@ def test_the_section_on_calibration_tells_twins_widths_and_bias():
     section = next(s for s in document.sections if s.title.startswith("Calibration of the conf"))
     words = " ".join(part for part in section.parts if isinstance(part, str))
     assert f"At 25 % of the rows of this page (4.0 % of 300 trained on) {SYSTEMATIC}" in words
-    assert "From 20 simulations, the width in a typical row is known to about ± 10 %." in words
-    assert (
-        "calibrated on 20 simulated twins of the training data. This made them 2.5 times as wide "
-        "as before in the typical row, and 0.81 to 4.3 times as wide in nine rows of ten. They "
-        "cover as often as their level says if the twins are like the true function. Verdict: use "
-        "them."
-    ) in document.summary
     drawn = drawn_rows(specifications(document)["widening"])
     assert [row["times"] for row in drawn] == [0.6, 2.0, 3.0, 4.5]
-    assert drawn[1]["low"] == pytest.approx(2 / 1.1, rel=1e-5)
-    assert drawn[1]["high"] == pytest.approx(2.2, rel=1e-5)
     assert [row["category"] for row in drawn] == [
-        *["systematic error within chance"] * 3,
-        "systematic error exceeds chance",
+        *["bias within twice the claimed error"] * 3,
+        "bias exceeds twice the claimed error",
     ]
     by_feature = drawn_rows(specifications(document)["widening-by-feature"])
     assert [(row["f0"], row["times"]) for row in by_feature] == [
@@ -495,11 +520,11 @@ def test_the_section_on_calibration_begins_with_its_verdict_and_warnings(biased)
     assert "In 100 % of rows the calibrated prediction interval is narrower" in lines[-1]
 
 
-def test_warnings_stand_before_the_rest_of_the_summary():
-    lines = page_document(inputs(calibrated(0.5), warnings=["*Beware*."])).summary.splitlines()
-    heads = [line.removeprefix("- **").split(".**")[0] for line in lines]
-    assert heads[:4] == ["What it predicts", "Warning", "Warning", "How accurate it is"]
-    assert lines[2].endswith("\\*Beware\\*\\.")
+def test_the_first_warning_is_what_to_look_at_and_the_others_follow():
+    document = page_document(inputs(calibrated(0.5), warnings=["*Beware*.", "Of this."]))
+    assert document.summary.startswith("**Look at:** In 100 % of rows the calibrated")
+    section = next(each for each in document.sections if each.title == "Further warnings")
+    assert list(section.parts) == ["- \\*Beware\\*\\.\n- Of this\\."]
 
 
 def test_biased_rows_are_drawn_upon_the_others():
@@ -567,9 +592,9 @@ def curve(document):
 
 def test_calibrated_intervals_are_not_judged_on_calibration_rows():
     document = page_document(inputs(calibrated(), y=Y, status=["calibrated on"] * 4))
-    assert "so these rows cannot judge them" in document.summary
+    assert "so these rows cannot judge them" in said(document)
     assert set(table(document, "coverage").frame["intervals"]) == {"before calibration"}
-    assert "is typically off by" in document.summary
+    assert [h.value for h in document.headlines] == ["2.00", "?", "?"]
 
 
 @pytest.mark.parametrize(
@@ -580,42 +605,6 @@ def test_a_verdict_is_within_two_standard_errors(held, words):
     # Of 400, 380 are expected, with a standard error of 4.36.
     error = np.sqrt(0.95 * 0.05 / 400)
     assert page_judgement.verdict(held / 400, 0.95, error) == words
-
-
-def held_at(shares):
-    """A page whose intervals of 50, 80, 90 and 95 % held these parts of 400 observed values."""
-    ends = TPlusNormalLaw.normal(np.zeros(1), np.ones(1)).half_width
-    inside = [0.0, *(float(ends(level)[0]) for level in (0.5, 0.8, 0.9, 0.95))]
-    counts = np.diff([0, *(round(400 * share) for share in shares), 400])
-    y = np.repeat([*(np.add(inside[1:], inside[:-1]) / 2), 9.0], counts)
-    return page_document(inputs(predicted(np.zeros(400)), y=y)).summary
-
-
-@pytest.mark.parametrize(
-    ("shares", "words"),
-    [
-        (
-            (0.5, 0.8, 0.9, 0.95),
-            "(380 of 400); 92.8 to 97.2 % would be expected. So they are right, within chance. ",
-        ),
-        # Two errors of 400 rows are 5 % at 50 %, 4 % at 80 %, 3 % at 90 % and 2.2 % at 95 %.
-        ((0.6, 0.85, 0.9, 0.95), "within chance, but at 50 and 80 % they are wider than needed. "),
-        (
-            (0.6, 0.8, 0.9, 0.95),
-            "(380 of 400); 92.8 to 97.2 % would be expected. So they are right, within chance. ",
-        ),
-        ((0.4, 0.7, 0.8, 0.95), "within chance, but at 50, 80 and 90 % they are too narrow. "),
-        ((0.6, 0.85, 0.94, 0.98), "So they are wider than needed. "),
-        ((0.6, 0.85, 0.9, 0.9), "too narrow, but at 50 and 80 % they are wider than needed. "),
-        ((0.5, 0.8, 0.9, 0.9), "So they are too narrow. "),
-        (
-            (0.6, 0.8, 0.85, 0.95),
-            "but at 50 % they are wider than needed and at 90 % they are too narrow. ",
-        ),
-    ],
-)
-def test_the_verdict_tells_of_other_levels_where_most_of_them_disagree(shares, words):
-    assert words in held_at(shares)
 
 
 def test_the_calibration_curve_counts_each_level():
@@ -637,7 +626,8 @@ def test_the_riskiest_rows_come_first():
     assert [row[0] for row in shown(document, "rows")] == ["40", "30", "50", "20", "10"]
     # The least like the training data first.
     assert [row[0] for row in shown(document, "novel")] == ["30", "40"]
-    assert "2 of 5 rows (40 %) are unlike" in document.summary
+    assert "2 of 5 rows (40 %) are unlike" in said(document)
+    assert (document.headlines[2].value, document.headlines[2].good) == ("2", False)
 
 
 def test_a_row_shows_both_intervals_shares_and_features():
@@ -650,7 +640,7 @@ def test_a_row_shows_both_intervals_shares_and_features():
         *("status", "age", "prediction"),
     ]
     # The middle half of a normal law reaches 0.6745 scales to each side.
-    expected = ["4", "4.000", "8.000", "3.326", "4.674", "3.595", "4.405"]
+    expected = ["4", "4.00", "8.00", "3.33", "4.67", "3.60", "4.40"]
     assert shown(document, "rows")[3] == [*expected, "64%", "27%", "9%", "new", "10", "d"]
     assert shown(document, "rows")[2][-1] == "–"
     assert to_csv(rows).splitlines()[0].endswith("status,age,prediction (2)")
@@ -662,14 +652,13 @@ def test_a_long_file_is_drawn_by_chance_and_its_riskiest_rows_are_listed():
     scale[[17, 2900]] = 9.0, 8.0
     document = page_document(inputs(predicted(np.arange(n) % 50, scale)))
     assert [row[0] for row in shown(document, "riskiest")][:2] == ["18", "2901"]
-    assert len(table(document, "riskiest").frame) == 100
+    assert len(table(document, "riskiest").frame) == 10
     listed = {int(row[0]) for row in shown(document, "rows")}
     for name in ("predictions", "by-feature", "split"):
         rows = drawn_rows(specifications(document)[name])
         assert {row["key"] for row in rows} == listed
     assert len(listed) == MOST_DRAWN
-    section = next(each for each in document.sections if each.title == "Predictions")
-    assert f"Figures show {MOST_DRAWN} rows of 3,000, drawn at random" in section.parts[1]
+    assert f"Predictions of {MOST_DRAWN} rows drawn at random" in caption_of(document)
 
 
 def test_predictions_are_drawn_in_their_order():
@@ -681,9 +670,10 @@ def test_predictions_are_drawn_in_their_order():
         (3, 2, 2),
     ]
     assert [row["observed"] for row in rows] == [3.5, None, 2.5]
-    assert rows[0]["prediction_text"] == "1.040 to 4.960"
+    assert rows[0]["prediction_text"] == "1.04 to 4.96"
     assert caption_of(document).startswith(
-        "Predictions with their 95 % prediction and confidence intervals, sorted and with"
+        "Predictions with their 95 % prediction intervals (for a new observation) and confidence "
+        "intervals (for the true function; not calibrated), sorted and with observed values."
     )
     document = page_document(ODD["no confidence"])
     assert caption_of(document).startswith(
@@ -721,10 +711,6 @@ def test_infinite_bounds_end_at_the_edge_and_are_told():
     law = replace(prediction.prediction_law, sorted_scores=np.array([INF]))
     prediction = replace(prediction, prediction_law=law)
     document = page_document(inputs(prediction, y=Y))
-    assert (
-        "prediction interval, for a new observation, is typically ∞ wide (without bound, because "
-        "it was calibrated on too few rows for that level)"
-    ) in document.summary
     specification = specifications(document)["predictions"]
     assert drawn_rows(specification)[0]["prediction_text"] == "-∞ to ∞"
     assert "without a bound ends at the edge of the figure" in caption_of(document)
@@ -809,17 +795,11 @@ def test_odd_files_have_a_page(name):
 
 
 def test_odd_pages_say_so():
-    said = {name: page_document(odd).summary for name, odd in ODD.items()}
-    assert "for 1 row: 2.000. Its 95 % prediction interval" in said["one row"]
-    assert "for 5 rows: 2.000 in all of them." in said["all alike"]
-    assert "3 of 3 rows are unlike the training data" in said["all novel"]
-    assert (
-        "The 90 % prediction intervals contained 67 % of the observed values (2 of 3)"
-        in said["one level"]
-    )
-    assert "does not split its uncertainty" in said["one level"]
-    assert "This model has no confidence interval" in said["no confidence"]
-    assert "How far away these rows are was not computed" in said["one row"]
+    told = {name: said(page_document(odd)) for name, odd in ODD.items()}
+    assert "3 of 3 rows are unlike the training data" in told["all novel"]
+    assert "67 % of 3 rows inside their 90 % prediction intervals" in told["one level"]
+    assert "does not split its uncertainty" in told["one level"]
+    assert "How far away these rows are was not computed" in told["one row"]
 
 
 @pytest.mark.parametrize(
@@ -941,13 +921,17 @@ def test_text_from_files_is_text_in_tooltips(open_page, addresses):
     tooltips = set()
     for panel in range(len(HOSTILE)):
         layer = f"#figure-by-feature .concat_{panel}_group .mark-symbol.role-mark path"
-        seen.page.locator(layer).last.hover(force=True)
         tooltip = seen.page.locator("#vg-tooltip-element.visible")
-        tooltip.wait_for()
+        for mark in reversed(seen.page.locator(layer).all()):  # some lie outside of the axes
+            mark.hover(force=True)
+            seen.page.wait_for_timeout(100)
+            if tooltip.count():
+                break
+        tooltip.wait_for(timeout=1000)
         assert tooltip.locator("img, h2, script").count() == 0
         tooltips.add(tooltip.inner_text().splitlines()[0].split("\t")[0].strip())
-    assert f"feature: {EVIL}" in tooltips
-    assert "feature: image" in tooltips
+    for name in (EVIL, "image"):
+        assert any(text.startswith(f"feature: {name}") for text in tooltips)
     assert seen.complaints == []
     assert outside_requests(seen) == []
 
@@ -1047,7 +1031,7 @@ def test_without_script_the_table_is_whole(addresses, browser):
 
 def test_novel_rows_are_counted_among_those_not_trained_on():
     prediction = predicted([1, 2, 3, 4], novelty=np.array([0.001, 0.001, 0.5, 0.5]))
-    said = page_document(inputs(prediction, status=["trained on", "new", "new", "new"])).summary
-    assert "1 of 3 rows that the model was not trained on (33 %) is unlike" in said
-    said = page_document(inputs(prediction, status=["trained on"] * 4)).summary
-    assert "trained on every row, so none of them is new to it" in said
+    document = page_document(inputs(prediction, status=["trained on", "new", "new", "new"]))
+    assert "1 of 3 rows that the model was not trained on (33 %) is unlike" in said(document)
+    document = page_document(inputs(prediction, status=["trained on"] * 4))
+    assert "trained on every row, so none of them is new to it" in said(document)

@@ -52,7 +52,8 @@ def attack_with_signals(
 ) -> list[Counts]:
     """Counts of `n` kills of each command, beside those that came too late.
 
-    Half of them come at a moment of the whole run, half soon after the command began to write.
+    Half of them come at a moment of the whole run, a quarter soon after the command opened its
+    file, a quarter soon after something was in it.
     """
     generator, known = random.Random(seed), commands(folder)  # noqa: S311
     imported = Imported()
@@ -100,6 +101,7 @@ def _killed(
                 counts.faults.append("the next run failed")
             if left := [path.name for path in folder.iterdir() if path != file]:
                 counts.faults.append(f"left over after the next run: {left}")
+            print(counts, file=sys.stderr, flush=True)  # what a run that is stopped has found
     return counts
 
 
@@ -115,15 +117,25 @@ def _stopped(
     there = set(file.parent.iterdir())
     process = imported.start(command)
     end = time.monotonic() + generator.uniform(0, duration)
-    if generator.random() < 0.5:  # once it writes
-        patience = time.monotonic() + 3 * duration
-        while set(file.parent.iterdir()) <= there and time.monotonic() < patience:
+    if (chance := generator.random()) < 0.5:
+        patience, fewest = time.monotonic() + 3 * duration, int(chance < 0.25)
+        while not _has_new(file.parent, there, fewest) and time.monotonic() < patience:
             time.sleep(0.001)
-        end = time.monotonic() + generator.expovariate(10 / duration)
+        # What is written at the end is there for milliseconds.
+        end = time.monotonic() + generator.expovariate(10 / duration if not fewest else 100)
     time.sleep(max(0.0, end - time.monotonic()))
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, number)
     return imported.wait()
+
+
+def _has_new(folder: Path, there: set[Path], fewest: int) -> bool:
+    """Whether a file has come that has some bytes."""
+    for path in set(folder.iterdir()) - there:
+        with contextlib.suppress(FileNotFoundError):  # it was renamed just now
+            if path.stat().st_size >= fewest:
+                return True
+    return False
 
 
 def attack_with_full_disks(n: int, folder: Path, *, seed: int = 0) -> list[Counts]:

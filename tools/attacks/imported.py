@@ -69,6 +69,7 @@ def main() -> None:
     """Forks for each line, and says the id of the process and then its exit code."""
     for name in MODULES:
         __import__(name)
+    sys.modules["confide.estimators.base"].MOST_STEPS = 10  # the training itself is not tried
     print(0, flush=True)
     for line in sys.stdin:
         words = json.loads(line)

@@ -48,6 +48,7 @@ N_ROWS = 60
 # Marks of each kind of a page that the mouse is moved to.
 HOVERS = 30
 PATIENCE = 60_000
+UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
 DRAWN = "[...document.querySelectorAll('figure.chart')].every(f => f.dataset.drawnAt)"
 # The middle of every mark of every chart, from the top of the page.
 BOXES = """[...document.querySelectorAll('svg .role-mark > :is(path, line, rect)')].map(mark => {
@@ -113,6 +114,7 @@ def _visit(page: Any, path: Path, counts: Counts) -> None:
     page.on("pageerror", lambda error: faults.append(f"fails: {error}"))
     page.on("request", lambda request: faults.extend(_refused(request.url)))
     page.goto(path.as_uri())
+    page.evaluate(UNFOLD)
     for _ in range(PATIENCE // 50):
         if page.evaluate(DRAWN):
             break

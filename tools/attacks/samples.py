@@ -11,6 +11,8 @@ from confide.estimators import IntervalRegressor
 from confide.workflow import fit_table
 
 NETWORK = {"hidden_layer_sizes": (4,), "max_epochs": 3, "learning_rate": 0.05, "random_state": 0}
+# Those that are calibrated are calibrated below.
+TWO: dict[str, Any] = {**NETWORK, "n_members": 2, "calibration": None}
 N_ROWS = 120
 # Columns of the plain models.
 N_COLUMNS = 3
@@ -19,9 +21,10 @@ N_COLUMNS = 3
 def estimators() -> dict[str, IntervalRegressor]:
     """One of each method, as small as it can be."""
     found: dict[str, Any] = {
-        "bootstrapped": confide.BootstrappedDeepEnsembleRegressor(n_members=2, **NETWORK),
-        "deep ensemble": confide.DeepEnsembleRegressor(n_members=2, **NETWORK),
-        "naive bootstrap": confide.NaiveBootstrapRegressor(n_members=2, **NETWORK),
+        "bootstrapped": confide.BootstrappedDeepEnsembleRegressor(**TWO),
+        "of the paper": confide.BootstrappedDeepEnsembleRegressor(recipe="paper", **TWO),
+        "deep ensemble": confide.DeepEnsembleRegressor(**TWO),
+        "naive bootstrap": confide.NaiveBootstrapRegressor(**TWO),
         "dropout": confide.ConcreteDropoutRegressor(n_passes=5, **NETWORK),
         "quality driven": confide.QualityDrivenEnsembleRegressor(n_members=2, **NETWORK),
     }

@@ -12,7 +12,7 @@ SET_ASIDE = 0.2
 
 
 def tabular(X: Any, y: np.ndarray, *, seed: int) -> Predict:
-    """The recipe for tables, as it comes."""
+    """The recipe for tables, as it comes: confidence intervals are calibrated on twins."""
     model = BootstrappedDeepEnsembleRegressor(recipe="tabular", random_state=seed)
     return predict_with(model.fit(X, y))
 
@@ -40,7 +40,7 @@ def calibrated(X: Any, y: np.ndarray, *, seed: int) -> Predict:
 
 
 def calibrated_confidence(X: Any, y: np.ndarray, *, seed: int) -> Predict:
-    """Confidence intervals calibrated on a simulated twin of the training rows."""
+    """Confidence intervals calibrated on simulated twins of the training rows."""
     model: Any = paper(seed)
     if not hasattr(model, "calibrate_confidence"):
         raise ImportError("this version of confide has no `calibrate_confidence`", name="confide")

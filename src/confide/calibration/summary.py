@@ -26,11 +26,11 @@ UNLIKE = 1.5
 BEYOND_CHANCE = 0.01
 # What to do with calibrated confidence intervals.
 USE, CARE, AVOID = "Use them", "Use them with care", "Do not rely on them"
-# What the networks do at rows where they err systematically, and what follows.
+# What the model does at rows where it is biased, and what follows.
 SYSTEMATIC = (
-    "the networks miss the twins' true function in the same direction each time, by more than "
-    "chance and by more than the method expects. An honest confidence interval must be wide "
-    "there. More members do not narrow it; longer training, other networks or more rows may."
+    "the model misses a known function like yours in the same direction each time, by more than "
+    "twice the standard error that it claims. An honest confidence interval must be wide there. "
+    "More members do not narrow it; longer training, another learner or more rows may."
 )
 
 
@@ -104,21 +104,19 @@ class CalibrationSummary:
         n_rows: training rows that it was measured at.
         widening: for each level, how many times as wide as the method's own a calibrated
             confidence interval is: the 5 %, 50 % and 95 % quantile over rows.
-        factor_error: typical relative standard error of a row's factor.
-        biased: share of rows whose systematic error exceeds chance and the method's own claim.
+        biased: share of rows whose bias exceeds twice what the method itself claims.
     """
 
     candidates: tuple[Candidate, ...]
     resemblances: tuple[Resemblance, ...]
     n_rows: int
     widening: Mapping[float, tuple[float, float, float]]
-    factor_error: float
     biased: float
 
     @classmethod
     def empty(cls) -> "CalibrationSummary":
         """Of a calibration that is not summarised yet."""
-        return cls((), (), 0, {}, 0.0, 0.0)
+        return cls((), (), 0, {}, 0.0)
 
     @classmethod
     def of(
@@ -135,7 +133,6 @@ class CalibrationSummary:
             tuple(resemblances),
             len(prediction),
             {level: _widening(prediction, level) for level in LEVELS},
-            float(np.median(errors.factor_error)),
             float(errors.is_biased.mean()),
         )
 
@@ -187,7 +184,7 @@ class CalibrationSummary:
             )
         if self.biased > MANY_BIASED:
             yield (
-                f"at {100 * self.biased:.0f} % of the rows the networks err systematically, where "
+                f"at {100 * self.biased:.0f} % of the rows the model errs systematically, where "
                 "the widths depend most on the twins"
             )
 
@@ -211,13 +208,12 @@ class CalibrationSummary:
             f"calibration (at nine of ten rows {low:.2g} to {high:.2g} times)."
             for level, (low, middle, high) in self.widening.items()
         ]
-        how_sure = (
-            "With this many simulations, a row's width is known to about ± "
-            f"{100 * self.factor_error:.0f} %. At {100 * self.biased:.0f} % of {self.n_rows} "
-            "rows the systematic error exceeds chance."
+        biased = (
+            f"At {100 * self.biased:.0f} % of {self.n_rows} rows the bias exceeds twice the "
+            "standard error that the method itself claims."
         )
         warnings = [f"Warning: {warning}" for warning in self.warnings]
-        return "\n".join([f"Calibrated on {twins}.", *widening, how_sure, *warnings])
+        return "\n".join([f"Calibrated on {twins}.", *widening, biased, *warnings])
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""

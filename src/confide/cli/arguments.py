@@ -14,17 +14,23 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem, split_arg_string
 
-from confide.cli.session import importing, refusals, starting
-from confide.errors import TargetError
+from confide.cli.session import importing, refusals, say, starting
+from confide.errors import TargetError, no_such_file
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from confide.tables import TableFile
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 PICTURES = (".png", ".svg", ".pdf")
 # Of anything that is counted: a fit with more epochs would end in no one's lifetime.
 MOST = 1_000_000
+
+
+# Where a command's context keeps what --network was given, to repeat it.
+GIVEN_NETWORK = "confide.network"
 
 
 class ColumnName(click.ParamType):  # type: ignore[type-arg]
@@ -58,6 +64,19 @@ class Within(click.FloatRange):
         return number
 
 
+class ModelFile(click.Path):
+    """A model; what is not there is told with the nearest name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Its path."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not path.exists():
+            self.fail(f"{no_such_file(path)} `confide fit` writes one.", param, ctx)
+        if path.is_dir():
+            self.fail(f"{path} is a folder. Name a file that `confide fit` wrote.", param, ctx)
+        return path
+
+
 class Factory(click.ParamType):  # type: ignore[type-arg]
     """A function of the user's own, as package.module:name; it is imported when it is needed."""
 
@@ -83,12 +102,19 @@ class Factory(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value!r} cannot be imported: {kind}{error}.", param, ctx)
         if not callable(function):
             self.fail(f"{value!r} is not a function.", param, ctx)
+        if ctx is not None:
+            ctx.meta[GIVEN_NETWORK] = str(value)
         return function
 
 
 def listed_names(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
     """The names in an option such as id,url; None where it is not given."""
     return None if value is None else [name for part in value.split(",") if (name := part.strip())]
+
+
+def names_option(name: str, purpose: str) -> Decorator:
+    """An option that is a list of columns."""
+    return click.option(name, default="", callback=listed_names, metavar="COLUMNS", help=purpose)
 
 
 def output_option(default: str | None, purpose: str) -> Decorator:
@@ -142,36 +168,38 @@ seed_option = click.option(
 )
 # Commands that read a model.
 model_options = together(
-    click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+    click.argument("model", type=ModelFile()),
     click.option(
         "--network",
         type=Factory(),
         help="The function that makes your own network, if the model has one.",
     ),
 )
-# Commands that predict the rows of a table.
-prediction_options = together(
-    model_options,
-    table_argument,
-    click.option(
-        "--level",
-        type=Within(0, 1, min_open=True, max_open=True),
-        default=0.95,
-        show_default=True,
-        help="Confidence level of both kinds of intervals.",
-    ),
-    force_option,
-)
+
+
+def prediction_options(level: float) -> Decorator:
+    """Commands that predict the rows of a table, with intervals of that level by default."""
+    return together(
+        model_options,
+        table_argument,
+        click.option(
+            "--level",
+            type=Within(0, 1, min_open=True, max_open=True),
+            default=level,
+            show_default=True,
+            help="Confidence level of both kinds of intervals.",
+        ),
+        force_option,
+    )
+
+
 # Commands that learn from a table.
 training_options = together(
     table_argument,
     click.option("-t", "--target", type=ColumnName(), required=True, help="The column to predict."),
-    click.option(
-        "--exclude",
-        default="",
-        callback=listed_names,
-        help="Columns to leave out, such as id,url.",
-    ),
+    names_option("--exclude", "Columns to leave out, such as url,remarks."),
+    names_option("--categorical", "Columns to use as categories although they are whole numbers."),
+    names_option("--numeric", "Columns to use as numbers although they seem to number the rows."),
     seed_option,
     json_option,
     force_option,
@@ -206,33 +234,40 @@ def refuse_output(
 
 
 def training_table(
-    file: str, target: str, exclude: list[str], output: Path | None, *, force: bool
+    file: str, target: str, output: Path | None, *, force: bool, **columns: list[str]
 ) -> "tuple[str, pa.Table]":
     """The table to learn from; what can be refused is refused before its rows are read.
 
     Args:
         file: where it is.
         target: the column to predict.
-        exclude: columns to leave out.
         output: where the result goes.
         force: whether a file that is there may be replaced.
+        columns: those to exclude, to use as categories and to use as numbers, see `as_meant`.
 
     Returns:
-        The name of its file, and the whole table without the excluded columns.
+        The name of its file, and the whole table with its columns as they are meant.
 
     Raises:
-        TargetError: it has no such target, or no such column to exclude.
+        TargetError: it has no such target, or no such column.
     """
     with importing():
         from confide.tables import TableFile
     source = TableFile(file)
+    say_note(source)
     if target not in source.schema.names:
         raise TargetError.of_missing(target, source.schema.names)
     # The last of these checks: --force is no answer to a misspelt target.
     refuse_output(output, force=force)
     with starting():
-        from confide.workflow import without_columns
-    return Path(source.name).name, without_columns(source.read(), exclude)
+        from confide.workflow import as_meant
+    return Path(source.name).name, as_meant(source.read(), **columns)
+
+
+def say_note(source: "TableFile") -> None:
+    """What there is to say about a file, such as that it has more sheets than one."""
+    if source.note is not None:
+        say(source.note, err=True)
 
 
 def json_rows(frame: "pd.DataFrame") -> Any:

@@ -15,13 +15,21 @@ from confide.cli.session import (
     say,
     say_json,
     say_need,
+    say_next,
     stop_if_asked,
 )
 from confide.errors import TargetError, TwinError
 
 if TYPE_CHECKING:
     from confide.estimators import IntervalRegressor
+    from confide.workflow import FittedTable
 
+# The first is the default; the last two have their own networks, and no recipe.
+METHODS = (
+    *("bootstrapped-deep-ensemble", "deep-ensemble", "naive-bootstrap"),
+    *("concrete-dropout", "quality-driven-ensemble"),
+)
+WITHOUT_RECIPE = METHODS[3:]
 # The default of `BootstrappedEnsembleRegressor`; a test keeps them equal.
 ROUNDS = 200
 # Those of `confide.calibration`, which takes long to load; a test keeps them equal.
@@ -42,18 +50,43 @@ class Epochs(click.ParamType):  # type: ignore[type-arg]
         return click.IntRange(1, arguments.MOST).convert(value, param, ctx)
 
 
+class Bounds(click.ParamType):  # type: ignore[type-arg]
+    """The lowest and the highest value that a target can have; either may be left out."""
+
+    name = "low,high"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float | None, float | None]:
+        """The two."""
+        try:
+            low, high = (float(end) if end.strip() else None for end in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} must be two numbers, such as 0,100 or 0, alone.", param, ctx)
+        return low, high
+
+
 @click.command(
     epilog="""\b
 Examples:
   confide fit houses.csv --target price
-  confide fit houses.parquet --target price -o houses.confide --exclude id,url
-  confide fit houses.csv --target price --calibrate-confidence
+  confide fit houses.parquet --target price -o houses.confide --id number --exclude url
+  confide fit houses.csv --target price --categorical district,heating
+  confide fit hotel.csv --target price --hold-out-by date
+  confide fit visits.csv --target pressure --group patient
+  confide fit houses.csv --target price --fast
   confide fit houses.csv --target price --recipe paper
   confide fit houses.csv --target price --learner xgboost
+  confide fit houses.csv --target price --method deep-ensemble
+  confide fit houses.csv --target price --transform log --bounds 0,
   confide fit houses.csv --target price --network mynetworks:make --epochs 80
   zcat houses.csv.gz | confide fit - --target price --members 20"""
 )
 @arguments.training_options
+@arguments.names_option(
+    "--id",
+    "Columns that name the rows. They are shown beside predictions, and are not learnt from.",
+)
 @arguments.output_option("model.confide", "File for the model.")
 @click.option(
     "--hold-out",
@@ -61,6 +94,25 @@ Examples:
     default=0.2,
     show_default=True,
     help="Share of the rows to hold out, to judge the model and to calibrate it.",
+)
+@click.option(
+    "--hold-out-by",
+    type=arguments.ColumnName(),
+    help="Hold out the last rows by this column of dates or numbers, instead of random ones. Use "
+    "it if the model is to predict later rows.",
+)
+@click.option(
+    "--group",
+    type=arguments.ColumnName(),
+    help="Hold out all rows of a group or none. Use it if the model is to predict other groups, "
+    "such as other patients. The column itself is not used to predict.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default=METHODS[0],
+    show_default=True,
+    help="How intervals are made. The others are here to compare with.",
 )
 @click.option(
     "--learner",
@@ -81,6 +133,17 @@ Examples:
     help="A network of your own: make(key, n_features) returns an Equinox or Flax NNX module, "
     "make(n_features) a PyTorch module.",
 )
+@click.option(
+    "--transform",
+    type=click.Choice(["log", "sqrt", "yeo-johnson", "auto"]),
+    help="Train on a transformed target, as suits prices, counts and incomes. Predictions come "
+    "back in its own units. auto chooses on held-out rows.",
+)
+@click.option(
+    "--bounds",
+    type=Bounds(),
+    help="The lowest and highest value that the target can have, such as 0,100 or 0, alone.",
+)
 @arguments.count_option(
     "--members",
     5,
@@ -94,33 +157,47 @@ Examples:
     f"[default: auto; boosted trees: {ROUNDS}]",
 )
 @click.option(
+    "--fast",
+    is_flag=True,
+    help="Do not calibrate the confidence intervals, which takes most of the time. They are then "
+    "too narrow where the true function is rough: models are biased there, and a single fit does "
+    "not show it.",
+)
+@click.option(
     "--calibrate-confidence",
     is_flag=True,
-    help="Calibrate the confidence intervals too. Networks are biased where the true function is "
-    "rough, and their own confidence intervals do not show it. This option fits further "
-    "ensembles to simulated twins of the training rows, 20 by default. Training and predicting "
-    "then take about 20 times as long; on small tables, most of the time is start-up, which "
-    "does not change.",
+    help="Calibrate the confidence intervals of boosted trees, of --recipe paper and of a network "
+    "of your own too, on simulated twins of the training rows. Those of the default networks "
+    "always are.",
 )
 @click.option("--honest", is_flag=True, hidden=True)
 @arguments.count_option(
     "--simulations",
     None,
     FEWEST_SIMULATIONS,
-    "Simulated twins for --calibrate-confidence. More of them give more precise widths.  "
+    "Simulated twins to calibrate confidence intervals on. More of them give steadier widths.  "
     f"[default: {SIMULATIONS}]",
 )
 def fit(
     file: str,
     target: str,
+    id: list[str],  # noqa: A002
     output: Path,
     exclude: list[str],
+    categorical: list[str],
+    numeric: list[str],
     hold_out: float,
+    hold_out_by: str | None,
+    group: str | None,
+    method: str,
     learner: str,
     recipe: Literal["tabular", "paper"] | None,
     network: Callable[..., Any] | None,
+    transform: str | None,
+    bounds: tuple[float | None, float | None] | None,
     members: int,
     epochs: int | Literal["auto"] | None,
+    fast: bool,
     calibrate_confidence: bool,
     honest: bool,
     simulations: int | None,
@@ -132,19 +209,30 @@ def fit(
 
     The columns may be numbers, categories, dates or booleans, with missing values. A share of the
     rows is held out. The model is judged on these rows, and its prediction intervals are then
-    calibrated on them. Confidence intervals are only calibrated with --calibrate-confidence.
+    calibrated on them. Confidence intervals are calibrated on simulated twins of the other rows.
     """
     if honest:
         say("--honest is now --calibrate-confidence; the old name will be removed.", err=True)
         calibrate_confidence = True
-    if simulations is not None and not calibrate_confidence:
+    if fast and (calibrate_confidence or simulations is not None):
         raise click.UsageError(
-            "--simulations needs --calibrate-confidence. Add it, or leave both out."
+            "--fast leaves out the calibration of confidence intervals, which the other option "
+            "asks for. Leave one of them out."
         )
+    _refuse_method(method, learner, recipe, network, epochs)
     _refuse_learner(learner, recipe, network, epochs)
     arguments.refuse_output(output, file)
     with messages("", *errors_of(network)), refusals(TargetError, TwinError):
-        name, table = arguments.training_table(file, target, exclude, output, force=force)
+        # What rows are held out by is needed, though it may be excluded.
+        needed = [name for name in exclude if name in (hold_out_by, group)]
+        unneeded = [name for name in exclude if name not in needed]
+        name, table = arguments.training_table(
+            *(file, target, output),
+            force=force,
+            exclude=unneeded,
+            categorical=categorical,
+            numeric=numeric,
+        )
         from confide.persistence import atomic_file
         from confide.workflow import fit_table
 
@@ -153,17 +241,30 @@ def fit(
             "n_members": members,
             "random_state": seed,
             "verbose": True,
+            "target_transform": transform,
+            "bounds": bounds,
         }
-        model = _estimator(learner, network, epochs, **how)
+        by_default = (learner, network, recipe or "tabular") == ("network", None, "tabular")
+        by_default &= method not in WITHOUT_RECIPE
+        # The fit calibrates by itself, but for another number of simulations.
+        calibrate_confidence &= not by_default
+        calibrate_confidence |= simulations is not None
+        if by_default and (fast or calibrate_confidence):
+            how["calibration"] = None
+        model = _estimator(method, learner, network, epochs, **how)
         kind = "trees" if learner != "network" else recipe or "tabular"
+        kind = "paper" if method in WITHOUT_RECIPE else kind
         known = model
         if network is not None:  # nothing is known of it: it counts as the paper's
             kind = "paper"
-            known = _estimator(learner, None, epochs, **{**how, "recipe": kind})
-        n_fits = 1 + calibrate_confidence * (simulations or SIMULATIONS)
+            known = _estimator(method, learner, None, epochs, **{**how, "recipe": kind})
+        n_fits = 1 + calibrate_confidence * ((simulations or SIMULATIONS) // 5)
         n_rows, n_columns = table.num_rows, table.num_columns
         member_epochs = known.expected_epochs(n_rows, n_columns, n_fits)
-        say_need(of_fits(n_rows, n_columns, member_epochs, kind))
+        say_need(
+            of_fits(n_rows, n_columns, member_epochs, kind, n_members=n_fits * members),
+            f"Learning from {n_rows:,} rows and {n_columns:,} columns",
+        )
         with atomic_file(output) as kept:  # opened first: who trains for hours must not lose all
             fitted = fit_table(
                 table,
@@ -171,23 +272,50 @@ def fit(
                 model,
                 file=name,
                 hold_out=hold_out,
+                hold_out_by=hold_out_by,
+                group=group,
+                exclude=needed,
                 seed=seed,
+                ids=id,
                 calibrate_confidence=calibrate_confidence,
                 n_simulations=SIMULATIONS if simulations is None else simulations,
             )
             stop_if_asked()
             fitted.model.save(kept)
-        for note in fitted.notes:
-            say(note, err=True)
-        for warning in fitted.warnings:
-            say(f"Warning: {warning}", err=True, fg="yellow")
-        say(fitted.judgement, err=True)
+        _say_verdict(fitted)
         if as_json:
             say_json({"model": str(output), **fitted.to_json()})
         else:
             say(output)
         if file != "-":
-            say(f"Next: confide report {output} {file}", err=True)
+            own = click.get_current_context().meta.get(arguments.GIVEN_NETWORK)
+            say_next("report", output, file, network=own, force=force)
+
+
+def _say_verdict(fitted: "FittedTable") -> None:
+    """Whether the model is any good, then the other warnings and what happened on the way."""
+    say(*fitted.verdict, err=True)
+    for warning in fitted.warnings[1:]:  # the first is in the verdict
+        say(f"Warning: {warning}", err=True, fg="yellow")
+    say(*fitted.notes, err=True)
+
+
+def _refuse_method(
+    method: str,
+    learner: str,
+    recipe: Literal["tabular", "paper"] | None,
+    network: Callable[..., Any] | None,
+    epochs: int | Literal["auto"] | None,
+) -> None:
+    """Options that a method does not have are refused before anything is read."""
+    if learner != "network" and method != METHODS[0]:
+        raise click.UsageError(f"--learner {learner} needs --method {METHODS[0]}. Leave one out.")
+    if method not in WITHOUT_RECIPE:
+        return
+    at_once = {"--recipe": recipe, "--network": network, "--epochs auto": epochs == "auto" or None}
+    for option, given in at_once.items():
+        if given is not None:
+            raise click.UsageError(f"--method {method} has no {option}. Leave one of them out.")
 
 
 def _refuse_learner(
@@ -208,6 +336,7 @@ def _refuse_learner(
 
 
 def _estimator(
+    method: str,
     learner: str,
     network: Callable[..., Any] | None,
     epochs: int | Literal["auto"] | None,
@@ -215,14 +344,16 @@ def _estimator(
     recipe: Literal["tabular", "paper"] | None,
     **how: Any,
 ) -> "IntervalRegressor":
-    from confide import BootstrappedDeepEnsembleRegressor, BootstrappedEnsembleRegressor
+    from confide.estimators import ESTIMATORS
 
     if learner != "network":
         rounds = ROUNDS if epochs is None else int(epochs)
-        return BootstrappedEnsembleRegressor(learner=learner, max_epochs=rounds, **how)
-    return BootstrappedDeepEnsembleRegressor(
-        recipe=recipe or "tabular",
-        network=network,
-        max_epochs="auto" if epochs is None else epochs,
-        **how,
-    )
+        trees = ESTIMATORS["BootstrappedEnsembleRegressor"]
+        return trees(learner=learner, max_epochs=rounds, **how)
+    chosen = ESTIMATORS[f"{method.title().replace('-', '')}Regressor"]
+    if method in WITHOUT_RECIPE:
+        how |= {} if epochs is None else {"max_epochs": epochs}
+        known = chosen().get_params()
+        return chosen(**{name: value for name, value in how.items() if name in known})
+    length = "auto" if epochs is None else epochs
+    return chosen(recipe=recipe or "tabular", network=network, max_epochs=length, **how)

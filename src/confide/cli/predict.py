@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from confide.budget import of_predicting
-from confide.cli.arguments import output_option, prediction_options, refuse_output
+from confide.cli.arguments import output_option, prediction_options, refuse_output, say_note
 from confide.cli.session import errors_of, messages, refusals, say, say_need, starting
 from confide.errors import KeptColumnError
 
@@ -21,7 +21,7 @@ Examples:
   confide predict model.confide new.csv --keep id,street | head
   confide predict model.confide - --json < new.csv"""
 )
-@prediction_options
+@prediction_options(0.95)
 @output_option(
     None,
     "File for the predictions; its ending chooses CSV, TSV, Parquet or Arrow.  [default: "
@@ -30,7 +30,8 @@ Examples:
 @click.option(
     "--keep",
     default="",
-    help="Columns to repeat before the predictions, such as id,street; or all.",
+    help="Columns to repeat before the predictions, such as id,street; or all. Those that `fit` "
+    "knew as --id are repeated in any case.",
 )
 @click.option(
     "--escape-formulas",
@@ -56,13 +57,12 @@ def predict(
     confidence interval for the true function, which is the average of many observations at such a
     row (`mean_ci_*`); the prediction interval for a new observation (`obs_ci_*`); the variances due
     to noise, finite data and random training; and the novelty p-value. If `is_novel` is true,
-    the row is far from the training data, and you cannot trust either interval. `unseen_values`
-    counts the row's categories that are not in the training data. If an interval is calibrated,
-    columns that end in `_uncalibrated` have its bounds before calibration.
+    the row is unlike the training data, and you cannot trust either interval; `novel_columns` names
+    the columns that make it so. `unseen_values` counts the row's categories that are not in the
+    training data. If an interval is calibrated, columns that end in `_uncalibrated` have its bounds
+    before calibration.
 
-    FILE is read in blocks, so it may be larger than the memory. A model that was fitted with
-    --calibrate-confidence uses all its simulated fits for each row, so it takes about 20 times as
-    long.
+    FILE is read in blocks, so it may be larger than the memory.
     """
     refuse_output(output, file, model, force=force)
     with messages("", *errors_of(network)), refusals(KeptColumnError):
@@ -72,6 +72,7 @@ def predict(
             from confide.tables import TableFile, write_blocks
             from confide.workflow import (
                 Notes,
+                TrainingTable,
                 arrow_types,
                 feature_names,
                 kept_columns,
@@ -84,15 +85,16 @@ def predict(
             )
 
         fitted, source, notes = load(model, network=network), TableFile(file), Notes()
+        say_note(source)
         names = source.schema.names
         refuse_missing_columns(fitted, names)
-        kept = kept_columns(keep, names)
+        kept = kept_columns(keep, names, TrainingTable.of(fitted).ids)
         asked = {*feature_names(fitted), *kept}
         needed = [name for name in names if name in asked]
         at_once = rows_per_block(len(needed))
         if source.about_rows is not None:
-            n_rows = source.about_rows
-            say_need(of_predicting(n_rows, len(needed), n_fits(fitted), at_once))
+            need = of_predicting(source.about_rows, len(needed), n_fits(fitted), at_once)
+            say_need(need, f"Predicting {len(needed):,} columns")
         blocks = source.blocks(at_once, columns=needed, types=arrow_types(fitted, source, kept))
         answers = prediction_blocks(fitted, blocks, confidence_level=level, keep=kept, notes=notes)
         with row_counter("Predicting", shown=output is not None) as counted:

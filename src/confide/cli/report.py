@@ -25,7 +25,7 @@ Examples:
   confide report model.confide houses.csv
   confide report model.confide new.parquet -o new.html --level 0.9"""
 )
-@arguments.prediction_options
+@arguments.prediction_options(0.9)
 @arguments.output_option("report.html", "Where to write the page.")
 @arguments.json_option
 def report(
@@ -39,9 +39,9 @@ def report(
 ) -> None:
     """Make a page of what MODEL says about the rows of FILE.
 
-    The page is one file that works offline. It shows accuracy and coverage on rows that the model
-    has not seen, both kinds of intervals, where the uncertainty comes from and what would reduce
-    it, the riskiest rows, and the rows that are far from the training data. FILE may be the file
+    The page is one file that works offline. It says whether the model is any good, shows both kinds
+    of intervals, the riskiest rows, where the uncertainty comes from and what would reduce it. It
+    predicts changed rows: pick a row, change its features, and see. FILE may be the file
     that the model was fitted to: rows that it was trained on are recognised, and do not count as a
     test.
     """
@@ -62,10 +62,11 @@ def report(
 
         with atomic_file(output) as page:
             fitted, source = load(model, network=network), TableFile(file)
+            arguments.say_note(source)
             table = source.read(types=arrow_types(fitted, source))
-            say_need(
-                of_predicting(min(table.num_rows, MOST_ROWS), table.num_columns, n_fits(fitted))
-            )
+            n_rows, n_columns = min(table.num_rows, MOST_ROWS), table.num_columns
+            need = of_predicting(n_rows, n_columns, n_fits(fitted))
+            say_need(need, f"A page of {n_rows:,} rows and {n_columns:,} columns")
             inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
             document = page_document(inputs)
             content = render_page(document).encode()

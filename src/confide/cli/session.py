@@ -6,6 +6,7 @@ signal that stopped it: 130 for Ctrl-C, 143 for SIGTERM.
 
 import contextlib
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -15,7 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
-from confide.budget import Need
+from confide.budget import Need, refuse_beyond_memory
 from confide.terminal import plain, plain_json
 
 # Errors that have a message for people.
@@ -27,6 +28,15 @@ LOOK_AT_TABLE = (
     "Look for extreme values in the table and correct them, or leave columns out with --exclude; a "
     "network of your own may be to blame too."
 )
+# What messages that are meant for Python advise, and what does the same on the command line.
+AS_OPTIONS = {
+    "pass n_simulations=": "pass --simulations ",
+    "pass more data, or a larger test_size": "pass more --rows",
+    "`max_epochs='auto'`": "--epochs auto",
+    "`hold_out_by` and `group`": "--hold-out-by and --group",
+    "pass a number of epochs": "pass a number of --epochs",
+    "Pass it: confide.load(path, network=...)": "Pass it with --network package.module:make",
+}
 _asked_to_stop: list[int] = []
 
 
@@ -96,7 +106,28 @@ class Commands(click.Group):
 def say(*lines: object, err: bool = False, fg: str | None = None) -> None:
     """Prints lines of plain text: each argument is one line, whatever it holds."""
     for line in lines:
-        click.secho(plain(line), err=err, fg=fg)
+        click.secho(plain(_with_options(str(line))), err=err, fg=fg)
+
+
+def say_next(*words: object, **options: object) -> None:
+    """Says what to do next, as a command that can be pasted; options without a value are left out.
+
+    Args:
+        words: the command and its arguments.
+        options: by their names; True for one that is a flag.
+    """
+    line = ["confide", *map(str, words)]
+    for name, value in options.items():
+        if value is not None and value is not False:
+            line += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    say(f"Next: {shlex.join(line)}", err=True)
+
+
+def _with_options(text: str) -> str:
+    """A message in which advice for Python is advice for the command line."""
+    for in_python, option in AS_OPTIONS.items():
+        text = text.replace(in_python, option)
+    return text
 
 
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -104,8 +135,13 @@ def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     say(f"Warning: {message}", err=True, fg="yellow")
 
 
-def say_need(need: Need) -> None:
-    """Says what the work that starts now will take, if that is worth a word."""
+def say_need(need: Need, what: str) -> None:
+    """Says what the work that starts now will take, if that is worth a word.
+
+    Raises:
+        TooLargeError: the machine has not so much memory.
+    """
+    refuse_beyond_memory(need.bytes, what)
     if line := str(need):
         say(line, err=True)
 
@@ -259,4 +295,4 @@ def _in_words(error: Exception) -> str:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     # An error of Python's own says little without its name.
     of_python = type(error).__module__ == "builtins" and not isinstance(error, PLAIN_ERRORS)
-    return f"{type(error).__name__}: {error}" if of_python else str(error)
+    return f"{type(error).__name__}: {error}" if of_python else _with_options(str(error))

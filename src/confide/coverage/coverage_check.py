@@ -38,7 +38,8 @@ def coverage_check(
     Nobody sees the true function behind real data, so no confidence interval can be checked on
     them. This builds a twin: a model fitted to your data is taken as the truth, new targets are
     drawn from it again and again, the estimator is fitted to each, and its intervals are compared
-    with the truth, row by row (Section 4 of the paper).
+    with the truth, row by row (Section 4 of the paper). The whole procedure is judged, calibration
+    of the confidence intervals included; how to train is chosen once, on the first data set.
 
     Args:
         estimator: one of confide's, or any with `fit` and `predict_interval(X, confidence_level,
@@ -81,7 +82,7 @@ def coverage_check(
         )
     # Any estimator of ours checks a table, with advice, and encodes it; a twin needs both too.
     checked = DeepEnsembleRegressor()
-    table, observed, _ = checked_training_data(checked, X, y, None)
+    table, observed, *_ = checked_training_data(checked, X, y)
     generator = check_random_state(random_state)
     X_train, X_test = train_test_split(table, test_size=test_size, random_state=generator)
     twin = truth if isinstance(truth, Truth) else TWINS[truth](table, observed)
@@ -129,11 +130,14 @@ def coverages_of(name: str, answers: Answers, truth: "Truth", X_test: Table) -> 
     true_mean = truth.mean(X_test)
     coverages = []
     for (kind, level), intervals in answers.intervals.items():
+        width, own = pointwise_mean_width(intervals), None
         if kind == "confidence":
             held = covered(true_mean, intervals)
+            with np.errstate(invalid="ignore"):  # infinite bounds have no centre
+                own = covered(intervals.mean(axis=(0, 2)), intervals)
         else:
             held = truth.interval_probability(X_test, intervals[..., 0], intervals[..., 1])
-        coverages.append(Coverage(name, kind, level, held, pointwise_mean_width(intervals)))
+        coverages.append(Coverage(name, kind, level, held, width, own))
     return coverages
 
 

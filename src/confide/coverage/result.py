@@ -35,6 +35,9 @@ class Coverage:
         held: for each simulation and test row, whether the interval holds the true function's value
             (confidence), or the exact probability that it holds a new observation (prediction).
         width: mean width of the interval at each test row.
+        held_own: for each simulation and test row, whether the confidence interval holds the
+            average of all simulations' centres, which is the truth plus the bias; None for
+            prediction intervals.
     """
 
     estimator: str
@@ -42,6 +45,7 @@ class Coverage:
     confidence_level: float
     held: Bool[np.ndarray, "simulation row"] | Float64[np.ndarray, "simulation row"]
     width: Row
+    held_own: Bool[np.ndarray, "simulation row"] | None = None
 
     @property
     def pointwise(self) -> Row:
@@ -60,6 +64,15 @@ class Coverage:
             return float("nan")
         means = np.mean(self.held, axis=1, dtype=np.float64)
         return float(np.std(means, ddof=1) / np.sqrt(len(self.held)))
+
+    @property
+    def own_mean(self) -> float:
+        """How often they hold their own average centre.
+
+        If this is near the level and `mean` is not, the variance is right and the bias is the
+        problem.
+        """
+        return float("nan") if self.held_own is None else float(np.mean(self.held_own))
 
     @property
     def covers_as_it_should(self) -> bool:
@@ -186,6 +199,7 @@ class CoverageCheck:
                 "confidence_level": c.confidence_level,
                 "coverage": c.mean,
                 "coverage_se": c.mean_se,
+                "coverage_of_own_centre": c.own_mean,
                 "brier": c.brier,
                 "brier_se": c.brier_se,
                 "brier_attainable": c.brier_attainable,

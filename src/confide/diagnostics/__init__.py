@@ -1,8 +1,8 @@
 """Diagnostics: what a prediction's uncertainty is made of, and where not to trust it.
 
 `explanation.py` puts the split into words (`levers.py` has its numbers: shares, and what more
-members and more rows would do); `novelty.py` finds rows unlike the training data; `overfitting.py`
-tells whether members follow the noise.
+members and more rows would do); `novelty.py` finds rows unlike the training data, `surprise.py` the
+values that no training row had; `overfitting.py` tells whether members follow the noise.
 """
 
 from confide.diagnostics.explanation import SOURCES as SOURCES
@@ -15,6 +15,8 @@ from confide.diagnostics.levers import checked_decay as checked_decay
 from confide.diagnostics.levers import mean_shares as mean_shares
 from confide.diagnostics.levers import shares as shares
 from confide.diagnostics.novelty import Novelty as Novelty
+from confide.diagnostics.novelty import Unseen as Unseen
 from confide.diagnostics.overfitting import LARGEST_RATIO as LARGEST_RATIO
 from confide.diagnostics.overfitting import OverfittingCheck as OverfittingCheck
 from confide.diagnostics.overfitting import overfitting_check as overfitting_check
+from confide.diagnostics.surprise import NOVEL as NOVEL

@@ -7,7 +7,8 @@ row i the fresh row as a neighbour too, $d_i$ could only fall to a distance that
 d, and the count would be the same. (Not so with the second or third nearest neighbour.) So such a
 row has a p-value below t with a probability of about t. Scales that were computed without it change
 a little, and with heavy tails more than that: of Cauchy columns, 1.8 % of fresh rows are below 0.01
-where n is 100. Equal rows are kept once; with ties between distances p-values are larger.
+where n is 100. Equal rows are kept once; with ties between distances p-values are larger. Values
+that no training row had count before the distance: see `surprise.py`.
 
 A row that is farther out than every reference row has $d_{\max} / (d (n + 1))$: below 1 / (n + 1)
 nothing is counted any more. So small tables can raise a flag at all, if hardly ever: with 30 rows
@@ -21,13 +22,16 @@ activations where the column mattered, 90 % and 63 % where it did not; of rows w
 went against its correlation with others, 25 % and 12 %; of rows like the training data, 1 % both.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Float32, Float64
+from jaxtyping import Bool, Float, Float32, Float64, Int
 
-from confide.persistence import Arrays, checked_array
+from confide.diagnostics.surprise import PARTS as OF_RANGES
+from confide.diagnostics.surprise import Ranges, steady_columns
+from confide.persistence import Arrays, checked_array, checked_json
 from confide.standardise import Standardiser
 
 # Of 20,000 rows 250, 500 and 1000 saw a shift alike, and time goes with their number. With 300, a
@@ -41,6 +45,21 @@ LARGEST_GAP = 2.0
 FARTHEST = np.float32(1e18)
 # Arrays in a model file.
 PARTS = ("reference", "weights", "sorted_distances")
+# Columns that are named for the distance of a row: so many, or those with this share of it.
+MOST_NAMED, SHARE_NAMED = 3, 0.5
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Values of some rows that training did not have.
+
+    Attributes:
+        is_new: for each column that has some, whether each row has one.
+        n_rare: for each column how many categories it has that are rare.
+    """
+
+    is_new: Mapping[str, Bool[np.ndarray, " row"]] = field(default_factory=dict)
+    n_rare: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,11 +73,13 @@ class Novelty:
             drown all else, though the model has seen both. (With a column of 200 categories,
             p < 0.05 flags 75 % of rows that are 4 standard deviations off, and 5 % without it.)
         sorted_distances: of each reference row to the nearest other one, in order.
+        ranges: of the training data's columns; None in files of earlier versions.
     """
 
     reference: Float32[np.ndarray, "row feature"]
     weights: Float32[np.ndarray, " feature"]
     sorted_distances: Float64[np.ndarray, " row"]
+    ranges: Ranges | None = None
 
     def __post_init__(self) -> None:
         for name in PARTS:
@@ -66,11 +87,21 @@ class Novelty:
 
     @classmethod
     def of_training(
-        cls, X: Float[np.ndarray, "row feature"], standardiser: Standardiser
+        cls,
+        X: Float[np.ndarray, "row feature"],
+        standardiser: Standardiser,
+        without_range: Sequence[int] = (),
     ) -> "Novelty":
-        """From training rows; at most `MOST_REFERENCE_ROWS` of them are kept, chosen by chance."""
+        """From training rows; at most `MOST_REFERENCE_ROWS` of them are kept, chosen by chance.
+
+        Args:
+            X: the rows.
+            standardiser: of the model.
+            without_range: positions of features that new rows may have beyond those of training.
+        """
         from sklearn.neighbors import NearestNeighbors  # here, because importing it takes a while
 
+        ranges = Ranges.of_training(X, without_range)
         if len(X) > MOST_REFERENCE_ROWS:
             rows = np.random.default_rng(SEED).choice(len(X), MOST_REFERENCE_ROWS, replace=False)
             X = X[np.sort(rows)]
@@ -79,37 +110,103 @@ class Novelty:
         weighted = reference * weights
         neighbours = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(weighted)
         nearest = neighbours.kneighbors(return_distance=False)[:, 0]
-        return cls(reference, weights, np.sort(_distance(weighted, weighted[nearest])))
+        return cls(reference, weights, np.sort(_distance(weighted, weighted[nearest])), ranges)
 
     def p_values(
-        self, X: Float[np.ndarray, "row feature"], standardiser: Standardiser
+        self,
+        X: Float[np.ndarray, "row feature"],
+        standardiser: Standardiser,
+        unseen: Unseen | None = None,
     ) -> Float64[np.ndarray, " row"]:
-        """For each row the p-value of its being like the training data."""
-        from sklearn.metrics import pairwise_distances_argmin
+        """For each row the p-value of its being like the training data.
 
-        reference = self.reference * self.weights
+        Args:
+            X: the rows.
+            standardiser: of the model.
+            unseen: their values that training did not have.
+
+        Returns:
+            The p-values.
+        """
         n, farthest = len(self.sorted_distances), self.sorted_distances[-1]
         blocks = [np.zeros(0)]
         for inputs in standardiser.input_blocks(X):
-            with np.errstate(over="ignore"):
-                weighted = np.clip(inputs * self.weights, -FARTHEST, FARTHEST)
-            # Searched in fast but rough arithmetic, then measured: equal rows are exactly 0 apart.
-            nearest = reference[pairwise_distances_argmin(weighted, reference)]
-            distance = _distance(weighted, nearest)
+            distance = _distance(*self._beside_nearest(inputs))
             at_least = n - np.searchsorted(self.sorted_distances, distance, side="left")
             beyond = (distance > farthest) & (farthest > 0)
             tail = np.divide(farthest, distance, out=np.ones(len(distance)), where=beyond)
             blocks.append((tail + at_least) / (n + 1))
-        return np.concatenate(blocks)
+        unseen = unseen or Unseen()
+        # A file of an earlier version knows no ranges, and of no more rows than its reference.
+        no_features = np.zeros(0)
+        ranges = self.ranges or Ranges(n, no_features, no_features, no_features)
+        X = X if self.ranges is not None else X[:, :0]
+        steady = steady_columns(unseen.n_rare, ranges.n_rows)
+        is_new = [rows for name, rows in unseen.is_new.items() if name in steady]
+        is_unseen = np.any([np.zeros(len(X), bool), *is_new], axis=0)
+        return ranges.combined(np.concatenate(blocks), X, is_unseen, sum(steady.values()))
+
+    def responsible(
+        self,
+        X: Float[np.ndarray, "row feature"],
+        standardiser: Standardiser,
+        unseen: Unseen,
+        columns: Sequence[str],
+    ) -> list[tuple[str, ...]]:
+        """For each row the columns that make it unlike the training data, the plainest first.
+
+        Those with values that no training row had; without any, those that are farthest from the
+        nearest training row: they have half of the squared distance, or are three.
+
+        Args:
+            X: the rows.
+            standardiser: of the model.
+            unseen: their values that training did not have.
+            columns: for each feature the column that it is of.
+
+        Returns:
+            The names of the columns.
+        """
+        if not len(X):
+            return []
+        names = list(dict.fromkeys(columns))
+        of_feature = np.array([names.index(column) for column in columns])
+        rows, nearest = self._beside_nearest(standardiser.inputs(X))
+        squares = (rows.astype(np.float64) - nearest) ** 2
+        parts = np.stack([squares[:, of_feature == i].sum(axis=1) for i in range(len(names))], 1)
+        outside = np.zeros(X.shape, bool) if self.ranges is None else self.ranges.outside(X)
+        found = []
+        for i, part in enumerate(parts):
+            new = [name for name, is_new in unseen.is_new.items() if is_new[i]]
+            new += [names[j] for j in of_feature[outside[i]]]
+            found.append(tuple(dict.fromkeys(new)) or _largest(part, names))
+        return found
+
+    def _beside_nearest(
+        self, inputs: Float32[np.ndarray, "row feature"]
+    ) -> tuple[Float32[np.ndarray, "row feature"], Float32[np.ndarray, "row feature"]]:
+        """Weighted rows, and for each the reference row that is nearest to it."""
+        from sklearn.metrics import pairwise_distances_argmin
+
+        reference = self.reference * self.weights
+        with np.errstate(over="ignore"):
+            weighted = np.clip(inputs * self.weights, -FARTHEST, FARTHEST)
+        # Searched in fast but rough arithmetic, then measured: equal rows are exactly 0 apart.
+        return weighted, reference[pairwise_distances_argmin(weighted, reference)]
 
     def to_file(self) -> tuple[dict[str, Any], Arrays]:
         """Its JSON and its arrays."""
-        return {}, {name: getattr(self, name) for name in PARTS}
+        arrays = {name: getattr(self, name) for name in PARTS}
+        if self.ranges is None:
+            return {}, arrays
+        return {"n_rows": self.ranges.n_rows}, arrays | self.ranges.to_arrays()
 
     @classmethod
     def from_file(cls, payload: Any, arrays: Arrays) -> "Novelty":
         """From a model file's parts, checked."""
-        if payload != {} or set(arrays) != set(PARTS):
+        has_ranges = payload != {}
+        expected = {*PARTS, *(OF_RANGES if has_ranges else ())}
+        if set(payload) != ({"n_rows"} if has_ranges else set()) or set(arrays) != expected:
             raise ValueError("novelty has unknown parts, or lacks some")
         shape = arrays["reference"].shape
         if len(shape) != 2 or not (2 <= shape[0] <= MOST_REFERENCE_ROWS and shape[1] > 0):
@@ -121,7 +218,11 @@ class Novelty:
             raise ValueError("weights of columns must lie in (0, 1]")
         if not (distances[0] >= 0 and np.all(np.diff(distances) >= 0)):
             raise ValueError("distances between reference rows must be positive and in order")
-        return cls(reference.copy(), weights.copy(), distances.copy())
+        ranges = None
+        if has_ranges:
+            n_rows = checked_json(int, payload["n_rows"], "the number of rows")
+            ranges = Ranges.from_arrays(n_rows, arrays, shape[1])
+        return cls(reference.copy(), weights.copy(), distances.copy(), ranges)
 
 
 def _different(
@@ -145,6 +246,15 @@ def _column_weights(
     alone = np.divide(1, value, out=np.zeros_like(value), where=value > 0) + value
     gap = np.where(np.isinf(smallest), alone, smallest)
     return (LARGEST_GAP / np.maximum(gap, LARGEST_GAP)).astype(np.float32)
+
+
+def _largest(parts: Float64[np.ndarray, " column"], names: Sequence[str]) -> tuple[str, ...]:
+    """The columns with the largest parts of a squared distance, which may be infinite."""
+    order: Int[np.ndarray, " column"] = np.argsort(-parts, kind="stable")
+    before = np.cumsum(parts[order]) - parts[order]
+    with np.errstate(invalid="ignore"):
+        needed = (before < SHARE_NAMED * parts.sum()) & (parts[order] > 0)
+    return tuple(names[i] for i in order[needed][:MOST_NAMED])
 
 
 def _distance(

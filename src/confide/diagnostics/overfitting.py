@@ -70,6 +70,10 @@ class OverfittingCheck:
     @property
     def reason(self) -> str:
         """What is seen and what to do, in words."""
+        return self.in_words()
+
+    def in_words(self, what_to_do: str = WHAT_TO_DO) -> str:
+        """What is seen, and what to do if it is overfitting."""
         sentences = ["No sign of overfitting."]
         if self.fires:
             sentences = [FOLLOWED if self.inflation is None else LEARNT_BY_HEART]
@@ -84,7 +88,7 @@ class OverfittingCheck:
                 f"{self.ratio:.2g} times that of the noise."
             )
         if self.fires:
-            sentences += [WHAT_TO_DO, UNLESS] if self.inflation is None else [WHAT_TO_DO]
+            sentences += [what_to_do, UNLESS] if self.inflation is None else [what_to_do]
         elif self._ratio_is_high:
             sentences.append("The last number says little if the target has hardly any noise.")
         return " ".join(sentences)

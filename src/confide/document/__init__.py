@@ -26,6 +26,8 @@ from confide.document.distributions import violins as violins
 from confide.document.document import Column as Column
 from confide.document.document import Document as Document
 from confide.document.document import Figure as Figure
+from confide.document.document import Headline as Headline
+from confide.document.document import Panel as Panel
 from confide.document.document import Part as Part
 from confide.document.document import Section as Section
 from confide.document.document import Table as Table
@@ -43,6 +45,8 @@ from confide.document.look import unread as unread
 from confide.document.page import render_page as render_page
 from confide.document.parts import brush as brush
 from confide.document.tables import number_text as number_text
+from confide.document.tables import rounded_alike as rounded_alike
+from confide.document.tables import separator as separator
 from confide.document.tables import to_csv as to_csv
 from confide.document.tables import to_markdown as to_markdown
 from confide.document.tables import with_error as with_error

@@ -127,18 +127,45 @@ class Figure:
         return specification
 
 
-Part: TypeAlias = "str | Table | Figure | Section"
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Something that readers can try out, drawn by a script of its own.
+
+    Attributes:
+        name: of its anchor.
+        caption: one or two sentences of plain text.
+        script: JavaScript of ours, with nothing in it from outside. It finds the element
+            `#panel-` with the name, draws in its `.stage` and reads its JSON.
+        data: what JSON can hold; what comes from outside belongs here.
+    """
+
+    name: str
+    caption: str
+    script: str
+    data: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        _check_name("panel", self.name)
+
+
+Part: TypeAlias = "str | Table | Figure | Panel | Section"
 
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """Parts under a title: Markdown, tables, figures and sections, in their order.
+    """Parts under a title: Markdown, tables, figures, panels and sections, in their order.
 
     A section inside a section holds no further one.
+
+    Attributes:
+        title: its heading.
+        parts: what is in it.
+        folded: whether the reader sees only the heading until it is opened.
     """
 
     title: str
     parts: Sequence[Part]
+    folded: bool = False
 
     def __post_init__(self) -> None:
         if any(subsection.subsections for subsection in self.subsections):
@@ -153,6 +180,23 @@ class Section:
         return tuple(part for part in self.parts if isinstance(part, Section))
 
 
+@dataclass(frozen=True)
+class Headline:
+    """A number that a page answers with, in large type.
+
+    Attributes:
+        value: the number as text.
+        label: what it is.
+        beside: what to compare it with, a line each.
+        good: whether that is good; None where it is neither.
+    """
+
+    value: str
+    label: str
+    beside: Sequence[str] = ()
+    good: bool | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Document:
     """A page: what was found, in plain language, then the sections, then where it comes from.
@@ -162,16 +206,19 @@ class Document:
         summary: Markdown.
         sections: in their order.
         provenance: such as versions, seeds and dates; shown at the end.
+        headlines: the answers, above the summary.
     """
 
     title: str
     summary: str
     sections: Sequence[Section]
     provenance: Mapping[str, str] = field(default_factory=dict)
+    headlines: Sequence[Headline] = ()
 
     def __post_init__(self) -> None:
         _check_no_name_twice("tables", (table.name for table in self.tables))
         _check_no_name_twice("figures", (figure.name for figure in self.figures))
+        _check_no_name_twice("panels", (panel.name for panel in self.panels))
         there = [table.name for table in self.tables]
         for figure in self.figures:
             if figure.filters is not None and figure.filters not in there:
@@ -190,12 +237,17 @@ class Document:
         return tuple(part for part in _leaves(self.sections) if isinstance(part, Figure))
 
     @property
+    def panels(self) -> tuple[Panel, ...]:
+        """All panels, from top to bottom."""
+        return tuple(part for part in _leaves(self.sections) if isinstance(part, Panel))
+
+    @property
     def filtered(self) -> frozenset[str]:
         """Names of the tables that some figure filters."""
         return frozenset(figure.filters for figure in self.figures if figure.filters is not None)
 
 
-def _leaves(parts: Iterable[Part]) -> Iterator[str | Table | Figure]:
+def _leaves(parts: Iterable[Part]) -> Iterator[str | Table | Figure | Panel]:
     for part in parts:
         if isinstance(part, Section):
             yield from _leaves(part.parts)

@@ -38,6 +38,21 @@
   }
   mark();
   window.addEventListener("resize", mark);
+  document.addEventListener("toggle", mark, true);
+})();
+
+// What is folded opens for a link into it, and on paper.
+(() => {
+  const open = (each) => { each.open = true; };
+  function unfold() {
+    let each = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!each) return;
+    for (let up = each; up; up = up.parentElement) if (up.tagName === "DETAILS") open(up);
+    each.scrollIntoView();
+  }
+  window.addEventListener("hashchange", unfold);
+  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(open));
+  unfold();
 })();
 
 // Brushes: a figure leaves of its table the rows whose first cell is a key inside its brushes.
@@ -182,7 +197,8 @@ const brushes = (() => {
     for (const figure of figures) {
       queue = queue.then(() => {
         const width = figure.querySelector(".drawing, .problem").clientWidth;
-        return figure.dataset.drawnAt === String(width) ? null : show(figure);
+        // What is folded has no width yet.
+        return width === 0 || figure.dataset.drawnAt === String(width) ? null : show(figure);
       });
     }
   }
@@ -194,5 +210,6 @@ const brushes = (() => {
     clearTimeout(waiting);
     waiting = setTimeout(showAll, 200);
   });
+  document.addEventListener("toggle", showAll, true);
   showAll();
 })();

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from confide.document import tables
-from confide.document.document import Column, Document, Figure, Part, Section, Table
+from confide.document.document import Column, Document, Figure, Panel, Part, Section, Table
 from confide.document.look import look
 from confide.extras import require
 
@@ -21,9 +21,10 @@ def render_page(document: Document) -> str:
     """The document as HTML: readable offline, in light and dark, on a phone and on paper.
 
     Everything is inside: styles, the drawing library, the charts' numbers, the tables as CSV. The
-    page's own policy forbids requests to any host, and scripts other than its own two.
+    page's own policy forbids requests to any host, and scripts other than its own.
     """
-    scripts = [_drawing_library(), _resource("page.js")]
+    own = [panel.script for panel in document.panels]
+    scripts = [_without_end(script) for script in (_drawing_library(), _resource("page.js"), *own)]
     template = _environment().from_string(_resource("page.html.jinja"))
     return str(
         template.render(
@@ -56,6 +57,7 @@ class _Block:
     anchor: str = ""
     filters: str | None = None
     blocks: Sequence["_Block"] = ()
+    folded: bool = False
 
     @property
     def sections(self) -> list["_Block"]:
@@ -86,13 +88,15 @@ def _blocks(
         if isinstance(part, Section):
             anchor = _anchor(part.title, anchors)
             blocks = tuple(_blocks(part.parts, anchors, filtered))
-            yield _Block("section", title=part.title, anchor=anchor, blocks=blocks)
+            yield _Block("section", None, part.title, anchor, None, blocks, part.folded)
         elif isinstance(part, Table):
             yield _Block("table", _table(part, filtered), anchor=f"table-{part.name}")
         elif isinstance(part, Figure):
             specification = _json(part.specification)
             anchor = f"figure-{part.name}"
             yield _Block("figure", specification, part.caption, anchor, part.filters)
+        elif isinstance(part, Panel):
+            yield _Block("panel", _json(part.data), part.caption, f"panel-{part.name}")
         else:
             yield _Block("words", _markdown(part))
 
@@ -127,10 +131,17 @@ def _drawing_library() -> str:
     bundle = require("vl_convert", "report").javascript_bundle(
         "window.vegaEmbed = vegaEmbed;", vl_version=vegalite_version()
     )
-    # It stands between script tags, and as it must hash there.
-    if re.search(r"</script|<!--|\r", bundle, re.IGNORECASE):
-        raise ValueError("This version of vl-convert-python makes a script that HTML would end.")
     return str(bundle)
+
+
+def _without_end(script: str) -> str:
+    """A script that may stand between script tags, and that hashes there as it is."""
+    if re.search(r"</script|<!--|\r", script, re.IGNORECASE):
+        raise ValueError(
+            "A script of a page must not have what ends it in HTML, and this one has. Change it, "
+            "or use another version of vl-convert-python if it is the drawing library."
+        )
+    return script
 
 
 def _environment() -> Any:

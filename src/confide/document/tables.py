@@ -51,15 +51,40 @@ def is_numeric(table: Table, column: Column) -> bool:
 def number_text(value: float, shape: str) -> str:
     """A number in that format, the infinite and the missing ones in signs.
 
+    Decimals below zero round to tens, hundreds and so on.
+
     Example:
         >>> number_text(-1.25, ".1f"), number_text(-np.inf, ".1f"), number_text(np.nan, ".1f")
         ('-1.2', '-∞', '–')
+        >>> number_text(24161.2, ",.-2f")
+        '24,200'
     """
     if math.isnan(value):
         return MISSING
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
+    before, rounds, digits = shape.partition(".-")
+    if rounds:
+        return format(round(value, -int(digits[:-1])), f"{before}.0f")
     return format(value, shape)
+
+
+def separator(*values: float) -> str:
+    """What separates the thousands of such numbers: nothing where all are as small as years."""
+    return "," if max((abs(v) for v in values if math.isfinite(v)), default=0) >= 9999.5 else ""
+
+
+def rounded_alike(*values: float, digits: int = 3) -> list[str]:
+    """Numbers with the decimals that give the smallest of them so many digits.
+
+    Example:
+        >>> rounded_alike(24161.2, 25038.9, 79903.0), rounded_alike(0.5, 12.34)
+        (['24,200', '25,000', '79,900'], ['0.500', '12.340'])
+    """
+    there = [abs(v) for v in values if math.isfinite(v) and v != 0]
+    decimals = digits - 1 - math.floor(math.log10(min(there, default=1.0)))
+    shape = f"{separator(*values)}.{decimals}f" if abs(decimals) <= 9 else f".{digits}g"
+    return [number_text(v, shape) for v in values]
 
 
 def with_error(value: float, error: float) -> str:
@@ -83,8 +108,9 @@ def with_error(value: float, error: float) -> str:
     first, last = f"{error:.1e}".split("e")
     decimals = -int(last) + (1 if first.startswith("1") else 0)
     if decimals <= 0:
-        return f"{round(value, decimals):z.0f} ± {round(error, decimals):.0f}"
-    return f"{value:z.{decimals}f} ± {error:.{decimals}f}"
+        shape = f"{separator(value)}.0f"
+        return f"{round(value, decimals):z{shape}} ± {round(error, decimals):{shape}}"
+    return f"{value:z{separator(value)}.{decimals}f} ± {error:.{decimals}f}"
 
 
 def to_csv(table: Table) -> str:

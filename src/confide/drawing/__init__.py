@@ -4,6 +4,8 @@
 Read `intervals.py` first; `places.py` says which rows are drawn and where each of them stands.
 """
 
+from confide.drawing.feature import Values as Values
+from confide.drawing.feature import as_values as as_values
 from confide.drawing.feature import feature_of as feature_of
 from confide.drawing.intervals import HEADROOM as HEADROOM
 from confide.drawing.intervals import Band as Band
@@ -15,6 +17,7 @@ from confide.drawing.intervals import calibration_bands as calibration_bands
 from confide.drawing.intervals import interval_bands as interval_bands
 from confide.drawing.intervals import intervals_picture as intervals_picture
 from confide.drawing.intervals import named_coverages as named_coverages
+from confide.drawing.intervals import robust_range as robust_range
 from confide.drawing.intervals import widening_of as widening_of
 from confide.drawing.novelty import NoveltyHistogram as NoveltyHistogram
 from confide.drawing.novelty import novelty_histogram as novelty_histogram
@@ -26,7 +29,7 @@ from confide.drawing.words import BIASED as BIASED
 from confide.drawing.words import BY_PREDICTION as BY_PREDICTION
 from confide.drawing.words import COLOURS as COLOURS
 from confide.drawing.words import SOURCES as SOURCES
-from confide.drawing.words import WITHIN_CHANCE as WITHIN_CHANCE
+from confide.drawing.words import UNBIASED as UNBIASED
 from confide.drawing.words import Share as Share
 from confide.drawing.words import interval_name as interval_name
 from confide.drawing.words import stacked as stacked

@@ -103,22 +103,39 @@ def intervals_picture(
 
 
 def axis_limits(bounds: Bounds, values: Row) -> tuple[float, float]:
-    """Ends of an axis with room for all finite values and nearly all bounds.
+    """Ends of an axis with room for nearly all values and bounds: none flattens all the others.
 
     Example:
         >>> axis_limits(np.array([[-np.inf, 2.0]]), np.array([0.0, 1.0, np.nan]))
         (-0.06, 2.06)
+        >>> axis_limits(np.empty((0, 2)), np.array([1.0, 2, 3, 1, 2, 3, 9e9]))
+        (0.94, 3.06)
     """
-    ends = [values[np.isfinite(values)]]
-    for side, share in ((0, 0.01), (1, 0.99)):
-        finite = bounds[np.isfinite(bounds[:, side]), side]
-        ends.append(np.quantile(finite, [share]) if len(finite) else finite)
-    everything = np.concatenate(ends)
+    everything = np.concatenate([robust_range(part) for part in (values, *bounds.T)])
     if not len(everything):
         return 0.0, 1.0
     low, high = float(everything.min()), float(everything.max())
     room = 0.03 * (high - low) or max(abs(high), 1.0) * 0.1
     return low - room, high + room
+
+
+def robust_range(values: Row) -> Float64[np.ndarray, " end"]:
+    """The ends of the finite values, without those that are far from all others.
+
+    Far is more than the range of the middle 98 % beyond it, of which at least one value at either
+    end is no part. None where no value is finite.
+
+    Example:
+        >>> robust_range(np.array([1.0, 2, 3, 1, 2, 3, 9e9])).tolist()
+        [1.0, 3.0]
+    """
+    finite = np.sort(values[np.isfinite(values)])
+    if len(finite) < 4:
+        return finite[[0, -1]] if len(finite) else finite
+    cut = max(1, len(finite) // 100)
+    low, high = finite[cut], finite[-1 - cut]
+    near = finite[(finite >= 2 * low - high) & (finite <= 2 * high - low)]
+    return (near if high > low else finite)[[0, -1]]
 
 
 def _limits_of_finite(*parts: np.ndarray | None) -> tuple[float, float]:
@@ -136,25 +153,19 @@ def _infinite(bounds: Bounds) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Widening:
-    """A factor for each row, with one standard error.
-
-    On a logarithmic axis an error of the same share is as long above as below.
+    """How much wider calibration made the confidence interval of each row.
 
     Attributes:
         times: width of the calibrated confidence interval over that of the method's own.
-        low: less one standard error.
-        high: plus one.
-        biased: whether the systematic error exceeds chance and what the method claims.
+        biased: whether the bias exceeds what the method claims.
     """
 
     times: Row
-    low: Row
-    high: Row
     biased: Bool[np.ndarray, " row"]
 
     def __getitem__(self, rows: np.ndarray) -> "Widening":
         """Some rows, in that order."""
-        return Widening(self.times[rows], self.low[rows], self.high[rows], self.biased[rows])
+        return Widening(self.times[rows], self.biased[rows])
 
 
 def widening_of(prediction: Prediction, confidence_level: float = 0.95) -> Widening:
@@ -167,8 +178,7 @@ def widening_of(prediction: Prediction, confidence_level: float = 0.95) -> Widen
     widths = (np.diff(p.confidence_interval(confidence_level)) for p in (prediction, own))
     with np.errstate(divide="ignore", invalid="ignore"):
         times = np.divide(*widths)[:, 0]
-    part = 1 + errors.factor_error
-    return Widening(times, times / part, times * part, errors.is_biased)
+    return Widening(times, errors.is_biased)
 
 
 def before_calibration(prediction: Prediction) -> tuple[Prediction, TwinErrors]:
@@ -193,8 +203,5 @@ def named_coverages(
     named = {"prediction intervals": prediction}
     own = prediction.uncalibrated
     if own is not None and prediction.is_calibrated("prediction"):
-        on_twins = prediction.prediction_law.origin == "twins"
-        now = "prediction intervals calibrated on twins"
-        now = now if on_twins else "calibrated prediction intervals"
-        named = {now: prediction, "before calibration": own}
+        named = {"calibrated prediction intervals": prediction, "before calibration": own}
     return {name: p.observed_coverage(y, confidence_levels) for name, p in named.items()}

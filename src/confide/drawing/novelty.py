@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float64, Int
 
 from confide.checks import is_number
-from confide.prediction import NOVEL, Prediction
+from confide.diagnostics import NOVEL
+from confide.prediction import Prediction
 
 N_BINS = 20
 

@@ -28,7 +28,7 @@ COLOURS = {
 }
 SOURCES = {source: f"{words} ({source})" for source, words in WORDS.items()}
 SOURCES["epistemic"] = "finite data and random training (epistemic)"
-WITHIN_CHANCE, BIASED = "systematic error within chance", "systematic error exceeds chance"
+UNBIASED, BIASED = "bias within twice the claimed error", "bias exceeds twice the claimed error"
 BY_PREDICTION = "rows, sorted by prediction"
 
 

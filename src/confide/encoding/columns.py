@@ -8,10 +8,12 @@ from typing import Any, ClassVar, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from jaxtyping import Bool, Float64
+from jaxtyping import Bool, Float64, Int
 
+from confide.encoding.identifiers import is_identifier
 from confide.encoding.reading import Rows, Source, known_zone
-from confide.encoding.texts import are_plain_numbers, hint
+from confide.encoding.target_means import prior_rows, shrunk_means
+from confide.encoding.texts import PLACES, are_plain_numbers, hint
 from confide.persistence import checked_fields
 
 # An indicator of few rows is a huge number once standardised, one over the root of their share, and
@@ -24,10 +26,17 @@ MOST_CATEGORIES = 30
 MANY_CATEGORIES = 20
 # A column with more texts than this does not remember the rare ones.
 MOST_REMEMBERED = 1000
+# So many texts have a mean target, the most common ones; a model file keeps them all.
+MOST_ENCODED = 100_000
+# At least this share of rows must have a text that comes again: others say nothing about new rows.
+SMALLEST_REPEATED = 0.1
 # A cycle is kept if its sine or cosine moves by more than this in training, six days of a year.
 SMALLEST_SWING = 0.1
 # In days.
 CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
+
+# Why a column is left out.
+NUMBERS_ROWS = "it only numbers the rows; to use it, pass it as floats, or name it in --numeric"
 
 # How often each text that training did not have came; None counts missing values.
 News: TypeAlias = dict[str | None, int]
@@ -60,6 +69,15 @@ class Column(ABC):
     def accepts(self, source: Source) -> bool:
         """Whether values of another table are of a kind that fits."""
         return source.kind in self.accepted
+
+    def is_unseen(self, source: Source) -> Bool[np.ndarray, " row"]:
+        """Which rows have a value, or miss one, as no row of the training data did."""
+        return np.zeros(len(source.series), bool)
+
+    @property
+    def n_rare(self) -> int:
+        """How many values training had that are rare, and without a number of their own."""
+        return 0
 
     def to_json(self) -> dict[str, Any]:
         """What a model file keeps."""
@@ -130,6 +148,10 @@ class NumericColumn(Column):
         count = int(np.count_nonzero(missing))
         return {None: count} if count and not self.had_holes else {}
 
+    def is_unseen(self, source: Source) -> Bool[np.ndarray, " row"]:
+        """Where a value is missing, if none was in training."""
+        return np.isnan(self.read(source)) & (not self.had_holes)
+
     def read(self, source: Source) -> Rows:
         """The values, not a number where they are missing."""
         return source.numbers()
@@ -196,10 +218,14 @@ class DateColumn(NumericColumn):
     Attributes:
         cycles: the circles that training goes all the way round, and on which it moves.
         time_zone: the zone on whose clock dates are read, for dates that have one.
+        order: of year, month and day where training had dates as text, other than ISO's.
+        order_is_guess: whether another order would have fitted as well.
     """
 
     cycles: tuple[str, ...]
     time_zone: str | None
+    order: str | None = None
+    order_is_guess: bool = False
     kind: ClassVar[str] = "date"
     accepted: ClassVar[frozenset[str]] = frozenset({"date", "missing"})
     unit: ClassVar[str] = ": days"
@@ -237,6 +263,8 @@ class DateColumn(NumericColumn):
             return "a column's cycles are not some of the year, the week and the day"
         if self.time_zone is not None and known_zone(self.time_zone) != self.time_zone:
             return "a column's time zone is not known"
+        if self.order not in {None, *PLACES}:
+            return "a column's order of year, month and day is not known"
         return super().problem
 
 
@@ -289,6 +317,18 @@ class CategoryColumn(Column):
         known = texts.is_in([*self.categories, *self.rare])
         return ~(known | texts.is_null()).to_numpy().astype(bool)
 
+    def is_unseen(self, source: Source) -> Bool[np.ndarray, " row"]:
+        """Where a category is new, or missing if none was in training."""
+        missing = np.ones(len(source.series), bool)
+        if source.kind != "missing":
+            missing = source.texts().is_null().to_numpy().astype(bool)
+        return self.is_new(source) | (missing & (not self.had_holes))
+
+    @property
+    def n_rare(self) -> int:
+        """The number of rare categories."""
+        return len(self.rare)
+
     def fill(self, features: Features, source: Source) -> News:
         """Writes the indicators; what training did not have is "other", or none of all."""
         n_known = len(self.categories)
@@ -297,9 +337,7 @@ class CategoryColumn(Column):
         else:
             texts = source.texts()
             missing = texts.is_null().to_numpy()
-            codes = texts.replace_strict(
-                self.categories, list(range(n_known)), default=-1, return_dtype=nw.Int64
-            ).to_numpy()
+            codes = _codes(texts, self.categories)
         for code in range(n_known):
             features[:, code] = codes == code
         other = (codes < 0) & ~missing
@@ -309,8 +347,8 @@ class CategoryColumn(Column):
             features[:, -1] = missing
         news: News = {}
         if self.remembers_all and other.any():
-            came = _counts(texts.filter(other.tolist()))
-            news |= {text: count for text, count in came.items() if text not in self.rare}
+            came, rare = _counts(texts.filter(other.tolist())), set(self.rare)
+            news |= {text: count for text, count in came.items() if text not in rare}
         if missing.any() and not self.had_holes:
             news[None] = int(np.count_nonzero(missing))
         return news
@@ -323,6 +361,47 @@ class CategoryColumn(Column):
         return None if is_right else "a column has no categories, or one of them twice"
 
 
+@dataclass(frozen=True)
+class ManyCategoriesColumn(CategoryColumn):
+    """More categories than indicators: also a number each, its mean target, drawn to that of all.
+
+    Attributes:
+        means: the number of each of `categories` and of `rare`, in this order.
+        mean: the mean target, for what is missing and for what training did not have.
+        prior: for how many rows of a category the mean of all counts.
+    """
+
+    means: tuple[float, ...]
+    mean: float
+    prior: float
+    kind: ClassVar[str] = "many categories"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The indicators' names, and that of the number."""
+        return (*super().feature_names, f"{self.name}: mean target")
+
+    def codes(self, source: Source) -> Int[np.ndarray, " row"]:
+        """The place of each row's category among `means`; -1 for none."""
+        if source.kind == "missing":
+            return np.full(len(source.series), -1)
+        return _codes(source.texts(), (*self.categories, *self.rare))
+
+    def fill(self, features: Features, source: Source) -> News:
+        """Writes the indicators, then the numbers."""
+        features[:, -1] = np.append(self.means, self.mean)[self.codes(source)]
+        return super().fill(features[:, :-1], source)
+
+    @property
+    def problem(self) -> str | None:
+        """Numbers that are not those of the categories."""
+        known = (*self.categories, *self.rare)
+        finite = all(map(math.isfinite, (*self.means, self.mean, self.prior)))
+        if len(set(known)) < len(known) or len(known) != len(self.means) or not finite:
+            return "a column has not one finite number for each of its categories"
+        return None if self.prior >= 0 else "a column's prior is negative"
+
+
 KINDS: dict[str, type[Column]] = {
     column.kind: column
     for column in (
@@ -332,15 +411,29 @@ KINDS: dict[str, type[Column]] = {
         TimeColumn,
         DateColumn,
         CategoryColumn,
+        ManyCategoriesColumn,
         LeftOutColumn,
     )
 }
 
 
-def fitted_column(source: Source) -> Column:
-    """How a column of the training table is to be turned into numbers."""
+def fitted_column(
+    source: Source, y: Rows | None = None, *, may_be_identifier: bool = True
+) -> Column:
+    """How a column of the training table is to be turned into numbers.
+
+    Args:
+        source: the column.
+        y: the target of each row, for what many categories say about it; or None.
+        may_be_identifier: whether to leave out what only numbers the rows.
+
+    Returns:
+        The column as it will be read in other tables.
+    """
     if source.kind == "category":
-        return _fitted_category(source)
+        return _fitted_category(source, y)
+    if may_be_identifier and is_identifier(source):
+        return LeftOutColumn(source.name, NUMBERS_ROWS)
     zone = None if source.time_zone is None else known_zone(source.time_zone)
     values = source.numbers(zone)
     missing = np.isnan(values)
@@ -348,7 +441,7 @@ def fitted_column(source: Source) -> Column:
         return LeftOutColumn(source.name, "all its values are missing")
     known, n_missing = values[~missing], int(np.count_nonzero(missing))
     facts = (source.name, float(np.median(known)), n_missing > 0, _enough(n_missing, len(missing)))
-    more = (_cycles(known), zone) if source.kind == "date" else ()
+    more = (_cycles(known), zone, *(source.date_order or ())) if source.kind == "date" else ()
     kind: Callable[..., Column] = KINDS[source.kind]
     return kind(*facts, *more)
 
@@ -368,26 +461,50 @@ def column_from_json(payload: Any) -> Column:
     return column
 
 
-def _fitted_category(source: Source) -> Column:
+def _fitted_category(source: Source, y: Rows | None) -> Column:
     texts = source.texts()
     n_rows, n_missing = len(texts), int(texts.null_count())
     counts = _counts(texts)
     by_count = sorted(counts, key=lambda text: (-counts[text], text))
     common = [text for text in by_count if _enough(counts[text], n_rows)][:MOST_CATEGORIES]
-    if not common:
-        return LeftOutColumn(source.name, _why_nothing_is_common(counts, by_count, n_rows))
     rare = sorted(set(counts).difference(common))
     n_other = n_rows - n_missing - sum(counts[text] for text in common)
+    facts: dict[str, Any] = {
+        "has_other": _enough(n_other, n_rows),
+        "had_holes": n_missing > 0,
+        "has_indicator": _enough(n_missing, n_rows),
+    }
+    named = (source.name, tuple(sorted(common)))
+    n_again = sum(count for count in counts.values() if count > 1)
+    if y is not None and len(counts) > MOST_CATEGORIES and n_again >= SMALLEST_REPEATED * n_rows:
+        kept = sorted(set(by_count[:MOST_ENCODED]).difference(common))
+        means = _target_means(texts, (*named[1], *kept), y)
+        if means is not None:
+            facts |= {"remembers_all": len(kept) == len(rare), **means}
+            return ManyCategoriesColumn(*named, tuple(kept), **facts)
+    if not common:
+        return LeftOutColumn(source.name, _why_nothing_is_common(counts, by_count, n_rows))
     remembers_all = len(rare) <= MOST_REMEMBERED
-    return CategoryColumn(
-        source.name,
-        tuple(sorted(common)),
-        tuple(rare) if remembers_all else (),
-        remembers_all,
-        has_other=_enough(n_other, n_rows),
-        had_holes=n_missing > 0,
-        has_indicator=_enough(n_missing, n_rows),
-    )
+    return CategoryColumn(*named, tuple(rare) if remembers_all else (), remembers_all, **facts)
+
+
+def _target_means(texts: Any, known: tuple[str, ...], y: Rows) -> dict[str, Any] | None:
+    """What many categories say about the target; None if nothing."""
+    codes = _codes(texts, known)
+    codes, y = codes[codes >= 0], y[codes >= 0]
+    if (prior := prior_rows(codes, y)) is None:
+        return None
+    means = shrunk_means(codes, y, len(known), prior)
+    return {"means": tuple(means.tolist()), "mean": float(y.mean()), "prior": prior}
+
+
+def _codes(texts: Any, known: tuple[str, ...]) -> Int[np.ndarray, " row"]:
+    """The place of each text among those that are known; -1 for others and for missing ones."""
+    if not known:
+        return np.full(len(texts), -1)
+    places = list(range(len(known)))
+    codes = texts.replace_strict(known, places, default=-1, return_dtype=nw.Int64)
+    return np.asarray(codes.to_numpy(), np.int64)
 
 
 def _why_nothing_is_common(counts: dict[str, int], by_count: list[str], n_rows: int) -> str:

@@ -1,12 +1,12 @@
 """A table of any kinds of columns as one matrix of numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from jaxtyping import Float, Int64
+from jaxtyping import Bool, Float, Int64
 from sklearn.utils import check_array
 
 from confide.budget import BYTES_PER_TRAINED_CELL, refuse_beyond_memory
@@ -15,6 +15,7 @@ from confide.encoding.columns import (
     Column,
     DateColumn,
     LeftOutColumn,
+    ManyCategoriesColumn,
     News,
     NumberColumn,
     NumericColumn,
@@ -22,8 +23,10 @@ from confide.encoding.columns import (
     column_from_json,
     fitted_column,
 )
-from confide.encoding.reading import Source, sources
-from confide.encoding.texts import is_date, with_dates_read
+from confide.encoding.reading import Rows, Source, sources
+from confide.encoding.target_means import N_FOLDS, folds_of, out_of_fold_means
+from confide.encoding.texts import is_date, with_dates_read, with_written_dates_read
+from confide.fingerprints import Groups
 from confide.persistence import Arrays
 
 Matrix: TypeAlias = Float[np.ndarray, "row feature"]
@@ -36,15 +39,20 @@ class Encoder:
     """How a table of pandas, polars or pyarrow is turned into numbers; the same data, the same.
 
     - *Numbers* stay as they are. Missing ones become the median, and, where training had enough of
-      them, an indicator says so.
+      them, an indicator says so. Whole numbers that are all different are left out if they have
+      the name of an identifier, such as id, or count the rows from 0 or 1 (unless the name is that
+      of a time, such as day). To use such a column, pass it as floats.
     - *Categories and text* become an indicator for each value that is common enough in training (at
       least 5 rows and 0.5 % of them; the 30 most common). The rest share one, and missing values
-      have their own, where there are enough of them. Text without a common value, such as an
-      identifier, is left out.
+      have their own, where there are enough of them. Where there are more than 30 values, and the
+      targets differ between them by more than chance, each value also becomes its mean target,
+      drawn towards the mean of all the more, the fewer rows it has; a value that training did not
+      have becomes the mean. For rows of the training table the mean is over rows of other folds.
+      Other text without a common value, such as an identifier, is left out.
     - *Booleans* become 0 and 1.
     - *Dates* become days, and sine and cosine of the time of the year, of the week and of the day,
       where training spans at least one of them. Dates with a zone are read on its clock. Text that
-      is all dates, such as 2020-03-25 or 2020-03-25 14:30, is dates.
+      is all dates in one order, such as 2020-03-25 14:30, 3/25/2020 or 25.03.20, is dates.
     - *Times of the day*, or text such as 14:30, become sine and cosine, *durations* seconds.
     - Columns in which everything is missing are left out.
 
@@ -65,8 +73,15 @@ class Encoder:
     columns: tuple[Column, ...]
 
     @classmethod
-    def fit(cls, table: Any) -> Self:
+    def fit(cls, table: Any, y: Rows | None = None) -> Self:
         """Learns from the rows of a training table.
+
+        Args:
+            table: of pandas, polars or pyarrow.
+            y: the target of each row, to use columns of many categories; or None.
+
+        Returns:
+            The encoder.
 
         Raises:
             ValueError: columns that are not taken, or of which none is of use.
@@ -77,7 +92,10 @@ class Encoder:
                 "Columns must contain numbers, text, categories, dates, times, durations or "
                 f"booleans, but these do not: {', '.join(odd)}. Drop or convert them."
             )
-        encoder = cls(tuple(fitted_column(with_dates_read(source)) for source in given))
+        given = [with_written_dates_read(with_dates_read(source)) for source in given]
+        encoder = cls(tuple(fitted_column(source, y) for source in given))
+        if not encoder.feature_names:  # the only column is no identifier
+            encoder = cls(tuple(fitted_column(s, y, may_be_identifier=False) for s in given))
         if not encoder.feature_names:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in encoder.left_out.items())
             raise ValueError(
@@ -102,6 +120,12 @@ class Encoder:
         return {column.name: hint for column in categories if (hint := column.hint)}
 
     @property
+    def guessed_orders(self) -> dict[str, str]:
+        """The columns of dates whose order of day and month is a guess, and that order."""
+        dates = (c for c in self.columns if isinstance(c, DateColumn) and c.order_is_guess)
+        return {column.name: str(column.order) for column in dates}
+
+    @property
     def days(self) -> dict[str, str]:
         """The features that count days since 1970, and the columns of dates that they are of."""
         return {c.value_names[0]: c.name for c in self.columns if isinstance(c, DateColumn)}
@@ -114,6 +138,17 @@ class Encoder:
         return frozenset(name for name in names if name not in self.days)
 
     @property
+    def has_target_means(self) -> bool:
+        """Whether a column of many categories becomes mean targets."""
+        return any(isinstance(column, ManyCategoriesColumn) for column in self.columns)
+
+    @property
+    def mean_targets(self) -> list[int]:
+        """The positions of the features that are mean targets: new rows have others than fits."""
+        many = {c.feature_names[-1] for c in self.columns if isinstance(c, ManyCategoriesColumn)}
+        return [i for i, name in enumerate(self.feature_names) if name in many]
+
+    @property
     def told_if_missing(self) -> frozenset[str]:
         """The features of which another one says whether they are missing."""
         numeric = (c for c in self.columns if isinstance(c, NumericColumn) and c.has_indicator)
@@ -122,6 +157,29 @@ class Encoder:
     def encode(self, table: Any) -> Matrix:
         """The matrix of a table with the columns of the training table; row by row."""
         return self.encode_and_report(table)[0]
+
+    def encode_training(self, table: Any, y: Rows, groups: Groups | None = None) -> "EncodedTable":
+        """The training table with its numbers: no mean target of a row has its own target in it.
+
+        Args:
+            table: the one that it was fitted to.
+            y: the target of each row.
+            groups: number of each row's group, whose targets do not enter either; or None.
+
+        Returns:
+            The table.
+        """
+        plain, unseen = self.encode_and_report(table)
+        if not self.has_target_means:
+            return EncodedTable(table, self, plain, unseen)
+        matrix, stop = plain.copy(order="F"), 0
+        folds = folds_of(plain) if groups is None else groups % N_FOLDS
+        for column, source in zip(self.columns, sources(table), strict=True):
+            stop += len(column.feature_names)
+            if isinstance(column, ManyCategoriesColumn):
+                means = out_of_fold_means(column.codes(source), y, folds, column.prior)
+                matrix[:, stop - 1] = means
+        return EncodedTable(table, self, matrix, unseen, plain)
 
     def unseen(self, table: Any) -> Unseen:
         """How often each category came that training did not have, None counting what is missing.
@@ -137,6 +195,23 @@ class Encoder:
             if isinstance(column, CategoryColumn):
                 count += column.is_new(source)
         return count
+
+    def codes(self, table: Any) -> dict[str, Int64[np.ndarray, " row"]]:
+        """For each column of many categories, which of them a row has; -1 for none of them."""
+        pairs = zip(self.columns, self._fitting(sources(table)), strict=True)
+        return {c.name: c.codes(s) for c, s in pairs if isinstance(c, ManyCategoriesColumn)}
+
+    def unseen_rows(
+        self, table: Any, names: Collection[str]
+    ) -> dict[str, Bool[np.ndarray, " row"]]:
+        """For each of the named columns, which rows have a value that training did not have."""
+        given = zip(self.columns, self._fitting(sources(table)), strict=True)
+        return {c.name: c.is_unseen(source) for c, source in given if c.name in names}
+
+    @property
+    def feature_columns(self) -> list[str]:
+        """For each of the matrix's columns the column of the table that it is of."""
+        return [column.name for column in self.columns for _ in column.feature_names]
 
     def encode_and_report(self, table: Any) -> tuple[Matrix, Unseen]:
         """The matrix, and how often each value came that training did not have.
@@ -185,7 +260,9 @@ class Encoder:
                 f"{', '.join(names)}. Pass all of them, in their order."
             )
         given = [
-            with_dates_read(source) if isinstance(column, DateColumn | TimeColumn) else source
+            with_dates_read(source, getattr(column, "order", None))
+            if isinstance(column, DateColumn | TimeColumn)
+            else source
             for column, source in zip(self.columns, given, strict=True)
         ]
         odd = [
@@ -210,23 +287,38 @@ class EncodedTable:
         encoder: what made the numbers.
         matrix: the numbers.
         unseen: what to warn of when the rows are predicted.
+        as_new: the numbers that the rows would have if they were new, if they are others.
     """
 
     table: Any
     encoder: Encoder
     matrix: Matrix
     unseen: Unseen = field(default_factory=dict)
+    as_new: Matrix | None = None
 
     @classmethod
-    def for_training(cls, table: Any) -> Self:
-        """A table with the numbers of its own encoder."""
-        encoder = Encoder.fit(table)
+    def for_training(
+        cls, table: Any, y: Rows | None = None, groups: Groups | None = None
+    ) -> "EncodedTable":
+        """A table with the numbers of its own encoder.
+
+        Args:
+            table: to learn from.
+            y: the target of each row, to use columns of many categories; or None.
+            groups: number of each row's group, for what belongs together; or None.
+
+        Returns:
+            The table.
+        """
+        encoder = Encoder.fit(table, y)
         n_rows, n_features = len(table), len(encoder.feature_names)
         refuse_beyond_memory(
             BYTES_PER_TRAINED_CELL * n_rows * n_features,
             f"Learning from {n_rows:,} rows and {n_features:,} columns of numbers",
         )
-        return cls(table, encoder, encoder.encode(table))
+        if y is None:
+            return cls(table, encoder, encoder.encode(table))
+        return encoder.encode_training(table, y, groups)
 
     def __array__(self, *arguments: Any, **keywords: Any) -> np.ndarray:
         """Its numbers."""
@@ -237,7 +329,7 @@ def _type_of(column: Column, source: Source) -> str:
     """The type of a column, and a text in it that is no date where dates were needed."""
     if isinstance(column, DateColumn) and source.is_free_text:
         texts = source.texts().drop_nulls().unique(maintain_order=True).to_list()
-        odd = next((text for text in texts if not is_date(text)), None)
+        odd = next((text for text in texts if not is_date(text, column.order)), None)
         return source.dtype if odd is None else f"{source.dtype} such as {odd!r}"
     return source.dtype
 

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
 import narwhals as nw
@@ -45,6 +45,18 @@ _KINDS_OF_OBJECTS: dict[str, Kind] = {
 }
 
 
+class DateOrder(NamedTuple):
+    """The order of year, month and day in dates as text: "month first", "day first", "year first".
+
+    Attributes:
+        order: which of them.
+        is_guess: whether two orders fit, and nothing decides between them.
+    """
+
+    order: str
+    is_guess: bool
+
+
 @dataclass(frozen=True)
 class Source:
     """A column as it was given.
@@ -55,6 +67,7 @@ class Source:
         dtype: its type in the words of its library.
         series: its values, as their kind needs them.
         objects: where they came as Python objects of several types, those.
+        date_order: of dates that were text in another order than that of ISO 8601.
     """
 
     name: str
@@ -62,6 +75,7 @@ class Source:
     dtype: str
     series: Series
     objects: Series | None = None
+    date_order: DateOrder | None = None
 
     @property
     def time_zone(self) -> str | None:
@@ -129,11 +143,33 @@ def column_names(table: Any) -> list[Any]:
     return list(table.column_names if is_arrow else table.columns)
 
 
+def labels_of(table: Any, name: Any) -> list[str]:
+    """The values of a column as text, alike in all libraries; "missing" where there is none."""
+    # narwhals would take a number for that of a row.
+    is_pandas = nw.dependencies.is_pandas_dataframe(table)
+    column = table[name] if is_pandas else nw.from_native(table, eager_only=True)[name]
+    return [_label(value) for value in column.to_list()]
+
+
+def _label(value: Any) -> str:
+    import pandas as pd
+
+    if pd.isna(value):
+        return "missing"
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return f"{float(value):.12g}" if is_number else str(value)
+
+
 def rows_of(table: Any, kept: Bool[np.ndarray, " row"]) -> Any:
     """The rows of a table where `kept` is true."""
     if nw.dependencies.is_pandas_dataframe(table):
         return table.loc[kept]
     return nw.from_native(table, eager_only=True).filter(kept.tolist()).to_native()
+
+
+def index_of(X: Any) -> Any:
+    """The index of rows of pandas, or None for rows that have none."""
+    return X.index if nw.dependencies.is_pandas_dataframe(X) else None
 
 
 def refuse_unreadable_tables(X: Any) -> None:

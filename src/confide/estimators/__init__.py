@@ -1,6 +1,7 @@
 """The scikit-learn face: estimators, and the files they are kept in."""
 
 from confide.estimators.base import IntervalRegressor as IntervalRegressor
+from confide.estimators.confidence import ConfidenceRegressor as ConfidenceRegressor
 from confide.estimators.files import load as load
 from confide.estimators.own_parts import in_words as in_words
 from confide.estimators.recipes import RECIPES as RECIPES

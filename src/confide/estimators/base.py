@@ -13,19 +13,31 @@ import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from confide.calibration import Calibration
 from confide.checks import checked_targets
-from confide.diagnostics import Novelty
-from confide.encoding import Encoder
-from confide.errors import CalibrationWarning, SlowerTrainingWarning
+from confide.diagnostics import NOVEL, Novelty, Unseen
+from confide.encoding import Encoder, index_of
+from confide.errors import (
+    CalibrationWarning,
+    NoSuchIntervalError,
+    SlowerTrainingWarning,
+    TwinError,
+)
+from confide.estimators.groups import groups_of, warn_of_small_groups, warn_of_unseen_groups
 from confide.estimators.own_parts import is_own
 from confide.estimators.recipes import MOST_RESTARTS, MOST_STEPS, left_to_recipe, with_recipe
-from confide.estimators.training_rows import TrainingRows
+from confide.estimators.target import AUTO as AUTO_TRANSFORM
+from confide.estimators.target import Target, chosen_transform
+from confide.estimators.training_rows import SeenRows, TrainingRows
 from confide.estimators.validation import (
+    TrainingArrays,
     check_targets,
+    checked_rows,
     checked_training_data,
+    checked_training_X,
     checked_X,
     without_overflow,
 )
@@ -40,6 +52,7 @@ from confide.methods import (
     choose_strength,
     fit_batches,
     held_out_epochs,
+    mean_of,
     refuse_auto_epochs_without_law,
     search_epochs,
 )
@@ -73,36 +86,63 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
     calibration_: Calibration | None = None
     confidence_calibration_: "ConfidenceCalibration | None" = None
     training_table_: TrainingRows | None = None
+    target_: Target | None = None
+    seen_rows_: SeenRows | None = None
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def __sklearn_tags__(self) -> Tags:
+        """What scikit-learn asks: missing values are taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Trains the ensemble.
 
         Args:
             X: a table of pandas, polars or pyarrow, or an array of numbers. It need not be scaled.
+                An array with NaN is taken as a table of numbers with missing values.
                 The columns of a table may be numbers, booleans, categories, text, dates, times or
                 durations, with missing values; `confide.encoding.Encoder` describes how they
                 become numbers. Columns of no use are left out with a `LeftOutColumnWarning`.
             y: one number for each row.
             sample_weight: weight of each row in the loss; only ratios matter, and rows of weight
                 zero are left out.
+            groups: what each row belongs to, such as its patient. Rows are left out in turn to
+                choose how to train and to learn the noise, and rows of a group are left out
+                together, as equal rows always are. For rows in the order of time, pass blocks of
+                it, such as `dates.dt.to_period("Q")`. A row without a group (None or NaN) is one of
+                its own. Without `groups`, rows are taken to be independent.
 
         Returns:
             The estimator itself.
         """
         settings, checked, key = self.settings(), copy(self), key_from(self.random_state)
-        X, y, weight = checked_training_data(checked, X, y, sample_weight)
-        learner = self.make_learner(X.shape[1])
-        settings = self._with_epochs(checked, settings, learner, key, X, y, weight)
-        learner, epochs, held_out = self._with_strength(settings, learner, key, X, y, weight)
+        data = checked_training_data(checked, X, y, sample_weight, groups)
+        checked.target_, checked.seen_rows_ = self._target(key, data), SeenRows.of(data.X, data.y)
+        if checked.target_ is not None:
+            data = data._replace(y=checked.target_.forward(data.y))
+        learner = self.make_learner(data.X.shape[1])
+        settings = self._with_epochs(checked, settings, learner, key, data)
+        learner, epochs, held_out = self._with_strength(settings, learner, key, data)
         settings = replace(settings, max_epochs=epochs)
         total = self.method.member_epochs(settings, learner)
         if held_out is not None:  # that is done already
             total -= held_out_epochs(epochs, settings.n_members)
         with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
-            how = {"sample_weight": weight, "progress": progress}
+            how = {"sample_weight": data.weight, "progress": progress}
             how |= {} if held_out is None else {"held_out": held_out}
-            fitted = self._trained(key, X, y, settings, learner, how)
-        return self.adopt(checked, fitted, Novelty.of_training(X, fitted.standardiser))
+            how |= {} if data.groups is None else {"groups": data.groups}
+            fitted = self._trained(key, data.X, data.y, settings, learner, how)
+        on_twins = self._calibrated_on_twins(key, fitted, data.X, data.y, data.weight)
+        self.adopt(checked, fitted, _novelty_of(checked, data.X, fitted))
+        self.confidence_calibration_ = on_twins
+        return self
 
     def _trained(
         self,
@@ -146,7 +186,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
 
         This is for simulations, and far faster than a loop of fits. The result for a data set
         depends on its targets and its random state alone, not on the other data sets. But what is
-        left to the data, such as the number of epochs, is chosen by the first of them for all.
+        left to the data, such as the number of epochs or the numbers of a column of many
+        categories, is chosen by the first of them for all.
 
         Args:
             X: a table or an array, as for `fit`, the same for all.
@@ -167,23 +208,31 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         if len(targets) == 0:
             raise ValueError("`targets` must have at least one row, got none.")
         settings, checked = self.settings(), copy(self)
-        X, _, _ = checked_training_data(checked, X, targets[0], None)
+        data = checked_training_data(checked, X, targets[0])
         for y in targets:
             check_targets(y)
-        learner = self.make_learner(X.shape[1])
-        expected = self.method.member_epochs(settings, learner)
         key = key_from(random_states[0])
-        settings = self._with_epochs(checked, settings, learner, key, X, targets[0], None)
-        learner, epochs, _ = self._with_strength(settings, learner, key, X, targets[0], None)
+        checked.seen_rows_, checked.target_ = None, self._target(key, data)
+        target = checked.target_
+        if target is not None:
+            targets = np.stack([target.forward(y) for y in targets])
+            data = data._replace(y=targets[0])
+        learner = self.make_learner(data.X.shape[1])
+        expected = self.method.member_epochs(settings, learner)
+        settings = self._with_epochs(checked, settings, learner, key, data)
+        learner, epochs, _ = self._with_strength(settings, learner, key, data)
         settings = replace(settings, max_epochs=epochs)
         progress = rescaled(progress, self.method.member_epochs(settings, learner), expected)
         keys = [key_from(seed) for seed in random_states]
-        fits = fit_batches(self.method, keys, X, targets, settings, learner, progress=progress)
+        fits = fit_batches(self.method, keys, data.X, targets, settings, learner, progress=progress)
         novelty = None
-        for seed, fitted in zip(random_states, fits, strict=True):
+        for seed, y, fitted in zip(random_states, targets, fits, strict=True):
             # One for all: the inputs are the same.
-            novelty = novelty or Novelty.of_training(X, fitted.standardiser)
-            yield clone(self).set_params(random_state=seed).adopt(checked, fitted, novelty)
+            novelty = novelty or _novelty_of(checked, data.X, fitted)
+            own = clone(self).set_params(random_state=seed).adopt(checked, fitted, novelty)
+            key = key_from(seed)
+            own.confidence_calibration_ = self._calibrated_on_twins(key, fitted, data.X, y, None)
+            yield own
 
     @overload
     def predict(self, X: ArrayLike, return_std: Literal[False] = ...) -> Row: ...
@@ -206,12 +255,11 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             prediction = self._prediction(X, calibrated=False)
             return prediction.mean, np.sqrt(prediction.total_variance)
         check_is_fitted(self, "fitted_")
-        X, predict = checked_X(self, X), self.method.predict
+        if self.target_ is not None:
+            return self._prediction(X, calibrated=False).mean
+        X = checked_X(self, X)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is seen to below
-            if hasattr(predict, "mean"):  # without the variances, which may take as long
-                mean = predict.mean(self.fitted_, X)
-            else:
-                mean = predict(self.fitted_, X).mean
+            mean = mean_of(self.method, self.fitted_, X)
         return without_overflow(mean, self.fitted_.standardiser.y_mean)
 
     def predict_interval(
@@ -231,17 +279,7 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             The predictions, and the lower and upper bounds as (row, 2), or (row, 2, level) when
             several levels are asked for.
         """
-        prediction = self._prediction(X)
-        if np.ndim(confidence_level) == 0:
-            return prediction.mean, prediction.interval(kind, confidence_level)  # type: ignore[arg-type]
-        levels = list(confidence_level)  # type: ignore[arg-type]
-        if not levels:
-            raise ValueError(
-                "`confidence_level` must be a level or a list of levels, got []. Pass 0.95, or "
-                "[0.8, 0.95]."
-            )
-        intervals = [prediction.interval(kind, level) for level in levels]
-        return prediction.mean, np.stack(intervals, axis=-1)
+        return interval_at_levels(self._prediction(X), confidence_level, kind)
 
     def predict_quantiles(
         self, X: ArrayLike, quantiles: Sequence[float] = (0.05, 0.5, 0.95)
@@ -253,20 +291,53 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         """All that the model says about some rows, computed once.
 
         A category that the training data did not have counts as none of the known ones, and a
-        missing value as the median; an `UnseenValueWarning` says which, and how often.
+        missing value as a typical one; an `UnseenValueWarning` says which, and how often.
         """
-        return self._prediction(X, with_novelty=True)
+        return replace(self._prediction(X, with_novelty=True), index=index_of(X))
 
-    def calibrate(self, X_cal: ArrayLike, y_cal: ArrayLike) -> Self:
+    def _novelty(self, X: Float[np.ndarray, "row feature"], unseen: Unseen) -> dict[str, Any]:
+        """Novelty p-values, and the columns behind those that are small."""
+        if self.novelty_ is None:
+            return {}
+        standardiser = self.fitted_.standardiser
+        with np.errstate(over="ignore"):  # what is too far to be a float32 is far enough
+            p_values = self.novelty_.p_values(X, standardiser, unseen)
+        novel = np.flatnonzero(p_values < NOVEL)
+        of_novel = Unseen({name: rows[novel] for name, rows in unseen.is_new.items()})
+        columns: list[tuple[str, ...]] = [()] * len(X)
+        with np.errstate(over="ignore"):
+            named = self.novelty_.responsible(
+                X[novel], standardiser, of_novel, self._feature_columns
+            )
+        for row, names in zip(novel, named, strict=True):
+            columns[row] = names
+        return {"novelty": p_values, "novel_columns": tuple(columns)}
+
+    @property
+    def _feature_columns(self) -> list[str]:
+        """For each number that the networks see, the column that it is of."""
+        if self.encoder_ is not None:
+            return self.encoder_.feature_columns
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        return [str(name) for name in names]
+
+    def calibrate(
+        self,
+        X_cal: ArrayLike,
+        y_cal: ArrayLike,
+        *,
+        symmetric: bool | None = None,
+        groups: str | int | None = None,
+    ) -> Self:
         """Calibrates the prediction intervals on held-out rows, which `fit` has not seen.
 
         From then on, a prediction interval of level 0.9 holds a new observation with a probability
         of at least 0.9, on average over rows and over calibration sets, if new rows are like those
-        of `X_cal`. Each row's half-width is a multiple of its own standard deviation; the multiple
-        is a quantile of |y - prediction| / standard deviation over the calibration rows (split
-        conformal prediction). n rows support levels up to n / (n + 1): 19 rows support 0.95. Above
-        that the bounds are infinite, and a warning says so. Use a hundred rows or more: the
-        coverage that one calibration reaches varies by about sqrt(level * (1 - level) / n).
+        of `X_cal`. How far each bound is from the prediction is a multiple of the row's own
+        standard deviation; the multiple is a quantile of (y - prediction) / standard deviation over
+        the calibration rows (split conformal prediction). Use a hundred rows or more: the coverage
+        that one calibration reaches varies by about sqrt(level * (1 - level) / n). Above the levels
+        that n rows support, bounds are infinite, and a warning says so.
 
         Where a prediction interval would not contain the confidence interval of its level, it is
         made wider, and covers more often.
@@ -276,28 +347,46 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         intervals hold targets does not tell how often they hold the function.
         `calibrate_confidence` calibrates them on simulated twins of the data.
 
-        The interval is symmetric about the prediction. Both bounds together have the level, but
-        one bound by itself may not: where noise is skewed, `predict_quantiles` is off on both
-        sides.
-
         Rows that `fit` has seen have residuals that are too small, which makes intervals too
-        narrow. confide cannot detect this, so keep the rows apart. `fit` drops the calibration,
-        another call replaces it, and `save` keeps it. Variances stay the method's own, and
-        `Prediction.uncalibrated` has the method's own prediction interval.
+        narrow: they are refused. `fit` drops the calibration, another call replaces it, and `save`
+        keeps it. Variances stay the method's own, and `Prediction.uncalibrated` has the method's
+        own prediction interval.
 
         Args:
             X_cal: rows like those of `fit`, none of them among those.
             y_cal: one number for each row.
+            symmetric: whether both bounds are as far from the prediction. Both together then have
+                the level, but where noise is skewed, neither bound is right by itself. n rows
+                support levels up to n / (n + 1): 19 rows support 0.95. Without it, each bound is
+                right by itself, and so are quantiles; 0.95 takes 39 rows. None for bounds by
+                themselves where there are at least 200 rows, in each group.
+            groups: name of a column of X (its number, where X is an array). Each of its values is a
+                group of rows, whose prediction intervals are calibrated on its own rows and have
+                the level in that group. A row of a group that was not there is calibrated on all
+                rows, with a warning.
 
         Returns:
             The estimator itself.
+
+        Raises:
+            ValueError: the model was trained on many of these rows.
         """
-        raw = self._prediction(X_cal, calibrated=False)
-        y = checked_targets(y_cal, len(raw))
-        self.calibration_ = Calibration.of(y, raw.mean, raw.scale)
+        raw = self._prediction(X_cal, calibrated=False, restored=False)
+        y, table = checked_targets(y_cal, len(raw)), checked_X(self, X_cal)
+        if self.seen_rows_ is not None:
+            self.seen_rows_.refuse(table, y)
+        of_rows = None if groups is None else self._groups(X_cal, groups)
+        transformed = y if self.target_ is None else self.target_.forward(y)
+        how: dict[str, Any] = {"symmetric": symmetric, "column": groups, "groups": of_rows}
+        self.calibration_ = Calibration.of(transformed, raw.mean, raw.scale, **how)
+        warn_of_small_groups(self.calibration_)
         if self.training_table_ is not None:  # other rows than those set aside
-            self.training_table_ = self.training_table_.calibrated_on(checked_X(self, X_cal), y)
+            self.training_table_ = self.training_table_.calibrated_on(table, y)
         return self
+
+    def _groups(self, X: ArrayLike, column: str | int) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return groups_of(X, column, None if names is None else list(names))
 
     def calibrate_confidence(
         self,
@@ -306,29 +395,30 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         *,
         twin: "str | Truth" = "auto",
         n_simulations: int = 20,
-        shift: float = 0.0,
+        shift: "float | Literal['auto']" = "auto",
         random_state: int | np.random.RandomState | None = None,
         truth: "str | Truth | None" = None,
     ) -> Self:
         """Calibrates the confidence intervals on simulated twins of the training data.
 
         Models are biased where the true function is rough, and one fit does not show it. It shows
-        on data that were simulated from a known function that resembles yours. This method repeats
-        the whole fit on `n_simulations` such data sets, which takes as long as that many fits. Then
-        it makes the interval of each row as much wider or narrower as would have been right there.
-        New rows are calibrated in the same way, at any level. The predicted mean does not change.
+        on functions that are known. So this method fits the model to a known function like yours,
+        and takes the error that it makes there off the centre of each confidence interval. Then it
+        repeats all of this on data sets that are simulated from twins of your data, and makes the
+        intervals as wide as would have been right there. Each simulation takes two fits of the
+        members, without their retraining: twenty of them take about as long as three fits. New rows
+        are calibrated in the same way, at any level. The predicted mean does not change, and lies
+        outside of the confidence interval where the model is known to be biased.
 
-        How well the intervals cover now depends on how well the twins resemble the unknown
-        function. `print(model.confidence_calibration_.summary)` tells what was chosen, what
-        changed, and what to doubt. Prediction intervals are calibrated on the twins as well, unless
-        `calibrate` has seen held-out rows, which are better evidence.
+        `fit` does this by itself, unless `calibration` is None. Call it to choose another `twin` or
+        more simulations. How well the intervals cover depends on how well the twins resemble the
+        unknown function: `print(model.confidence_calibration_.summary)` tells what was chosen, what
+        changed, and what to doubt. Prediction intervals only become wider where they would not
+        contain the confidence interval.
 
-        `fit` drops the calibration, another call replaces it, and `save` keeps it.
+        `fit` replaces the calibration, another call too, and `save` keeps it.
         `Prediction.uncalibrated` has the method's own intervals, `Prediction.twin_errors` what the
-        simulations say about each row. Predictions take `n_simulations` times as long. Epochs that
-        "auto" chose are kept for the simulated fits, and sample weights are not simulated. K
-        simulations support levels up to K / (K + 1): 20 support 0.95. Intervals of higher levels
-        may cover less often.
+        simulations say about each row.
 
         Args:
             X: the rows of `fit`.
@@ -337,12 +427,11 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
                 boosting) and "smooth" (kernel ridge regression) are fitted to your data; "auto"
                 uses those of the three that are at most one standard error behind the best of them
                 on held-out rows. Or a truth of your own.
-            n_simulations: simulated data sets, at least 10; 20 determine the factor of a row to
-                within about a sixth.
-            shift: how far to move the centres of the intervals, as a share of the bias that the
-                twins show. 0.5 makes confidence intervals narrower, and puts their centres nearer
-                to the true function if the twin is right; if it is wrong they cover less often. 0
-                leaves the centres at the prediction.
+            n_simulations: simulated data sets, at least 10.
+            shift: share of the estimated bias that is taken off the centres. 0 leaves the centres
+                at the prediction; where the bias is large, the intervals then cover some rows
+                always and others never. "auto" takes 1, 0.5 or 0: as much as makes the errors of
+                the centres on twins at most a tenth larger than they could be.
             random_state: seed of the simulations; None for the estimator's own.
             truth: the old name of `twin`.
 
@@ -350,32 +439,87 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             The estimator itself.
 
         Raises:
+            NoSuchIntervalError: the method has no confidence interval.
             TwinError: a twin cannot be fitted to the data.
             ValueError: the model was loaded without the optimiser of your own that it had.
         """
-        # Here, because forests take long to load.
-        from confide.calibration import ConfidenceCalibration, twin_argument
+        from confide.calibration import twin_argument
 
         check_is_fitted(self, "fitted_")
         self._refuse_missing_parts()
-        table = checked_X(self, X)
+        table = checked_training_X(self, X, y)
         targets = checked_targets(y, len(table))
+        if self.target_ is not None:
+            self._refuse_truth(twin if truth is None else truth)
+            targets = self.target_.forward(targets)
         self._warn_of_other_rows(table, targets)
         seed = self.random_state if random_state is None else random_state
-        self.confidence_calibration_ = ConfidenceCalibration.on_twins(
-            split_on_host(key_from(seed), 16)[-1],  # beyond the keys that a fit has from it
-            self.method,
-            self.fitted_,
-            np.asarray(table, np.float64),
-            targets,
-            twin=twin_argument(twin, truth),
-            n_simulations=n_simulations,
-            shift=shift,
-            verbose=bool(self.verbose),
-        )
+        how: dict[str, Any] = {"twin": twin_argument(twin, truth), "shift": shift}
+        how |= {"n_simulations": n_simulations}
+        key, matrix = key_from(seed), np.asarray(table, np.float64)
+        self.confidence_calibration_ = self._on_twins(key, self.fitted_, matrix, targets, **how)
         for doubt in self.confidence_calibration_.summary.warnings:
             warnings.warn(doubt, CalibrationWarning, stacklevel=2)
         return self
+
+    def _on_twins(
+        self,
+        key: PRNGKeyArray,
+        fitted: Any,
+        X: Float[np.ndarray, "row feature"],
+        y: Float64[np.ndarray, " row"],
+        sample_weight: Float64[np.ndarray, " row"] | None = None,
+        **how: Any,
+    ) -> "ConfidenceCalibration":
+        # Here, because forests take long to load.
+        from confide.calibration import ConfidenceCalibration, MethodRefit
+
+        return ConfidenceCalibration.on_twins(
+            split_on_host(key, 16)[-1],  # beyond the keys that a fit has from it
+            MethodRefit(self.method, fitted, X, sample_weight),
+            lambda rows: self.method.predict(fitted, X[rows]),
+            X,
+            y,
+            verbose=bool(self.verbose),
+            **how,
+        )
+
+    def _calibrated_on_twins(
+        self,
+        key: PRNGKeyArray,
+        fitted: Any,
+        X: Float[np.ndarray, "row feature"],
+        y: Float64[np.ndarray, " row"],
+        sample_weight: Float64[np.ndarray, " row"] | None,
+    ) -> "ConfidenceCalibration | None":
+        """The calibration that is part of a fit, if it is and the data allow it."""
+        if self._calibration is None:
+            return None
+        try:
+            return self._on_twins(key, fitted, np.asarray(X, np.float64), y, sample_weight)
+        except NoSuchIntervalError:  # a single network
+            return None
+        except (TwinError, TrainingDivergedError) as error:
+            warnings.warn(
+                f"The confidence intervals are not calibrated. {error}",
+                CalibrationWarning,
+                stacklevel=3,
+            )
+            return None
+
+    @property
+    def _calibration(self) -> str | None:
+        """How `fit` calibrates the confidence intervals, if it does."""
+        return with_recipe(self.get_params(deep=False)).get("calibration")
+
+    def _refuse_truth(self, twin: "str | Truth") -> None:
+        """Twins of transformed targets are fitted: a truth has targets in their own units."""
+        if self.target_ is not None and self.target_.transform and not isinstance(twin, str):
+            raise ValueError(
+                "A model with a `target_transform` is calibrated on twins that are fitted to its "
+                "transformed targets, got a truth of your own. Pass twin='auto', or fit without "
+                "the transformation."
+            )
 
     def _refuse_missing_parts(self) -> None:
         """The twins must be fitted as the model was, and a file does not hold all that takes."""
@@ -407,59 +551,93 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             )
 
     def _prediction(
-        self, X: ArrayLike, *, with_novelty: bool = False, calibrated: bool = True
+        self,
+        X: ArrayLike,
+        *,
+        with_novelty: bool = False,
+        calibrated: bool = True,
+        restored: bool = True,
     ) -> Prediction:
-        """A prediction, without the slow parts that the caller does not show."""
+        """A prediction, without the slow parts that the caller does not show.
+
+        Args:
+            X: rows like those of `fit`.
+            with_novelty: whether each row is compared with the training data.
+            calibrated: whether intervals are calibrated, where that can be done.
+            restored: whether it is in the target's own units, not in those of the method.
+        """
         check_is_fitted(self, "fitted_")
-        X = checked_X(self, X)
+        given, (X, unseen) = X, checked_rows(self, X)
+        novelty = self._novelty(X, unseen) if with_novelty else {}
+        groups = self._calibrated_groups(given) if calibrated else None
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is seen to below
             prediction = self.method.predict(self.fitted_, X)
-            numbers = [prediction.mean, prediction.scale, *_known_variances(prediction)]
+            own = self._restored(prediction) if restored else prediction
+            numbers = [own.mean, own.scale, *_known_variances(own)]
         wild = ~np.isfinite(np.stack(numbers)).all(axis=0)
         if not wild.any():
-            return self._completed(prediction, X, with_novelty, calibrated)
-        mean = without_overflow(prediction.mean, self.fitted_.standardiser.y_mean)
-        prediction = replace(prediction, mean=mean)
+            return self._completed(prediction, X, novelty, calibrated, restored, groups)
         # The other rows are answered: the mean row takes the place of those, for the time being.
         tame = np.where(wild[:, None], self.fitted_.standardiser.x_mean, X)
-        answered = self._completed(
-            self.method.predict(self.fitted_, tame), tame, with_novelty, calibrated
-        )
-        return answered.unbounded(wild, prediction)
+        usual = self.method.predict(self.fitted_, tame)
+        answered = self._completed(usual, tame, novelty, calibrated, restored, groups)
+        typical, target = self.fitted_.standardiser.y_mean, self.target_ if restored else None
+        if target is not None:
+            typical = target.restored_value(typical)
+        overflown = replace(own, mean=without_overflow(own.mean, typical))
+        unbounded = answered.unbounded(wild, overflown)
+        return unbounded if target is None else target.unbounded(unbounded)
+
+    def _calibrated_groups(self, X: ArrayLike) -> list[str] | None:
+        """The group of each row, where prediction intervals are calibrated by groups."""
+        if self.calibration_ is None or self.calibration_.column is None:
+            return None
+        groups = self._groups(X, self.calibration_.column)
+        warn_of_unseen_groups(self.calibration_, groups)
+        return groups
+
+    def _restored(self, prediction: Prediction) -> Prediction:
+        """In the target's own units."""
+        return prediction if self.target_ is None else self.target_.restored(prediction)
 
     def _completed(
         self,
         prediction: Prediction,
         X: Float[np.ndarray, "row feature"],
-        with_novelty: bool,
+        novelty: dict[str, Any],
         calibrated: bool,
+        restored: bool,
+        groups: list[str] | None,
     ) -> Prediction:
         """With novelty and calibrated intervals, as far as they are asked for and there."""
-        if with_novelty and self.novelty_ is not None:
-            p_values = self.novelty_.p_values(X, self.fitted_.standardiser)
-            prediction = replace(prediction, novelty=p_values)
-        if not calibrated:
-            return prediction
-        if self.confidence_calibration_ is not None:
-            prediction = self.confidence_calibration_.calibrated(self.method, prediction, X)
-        if self.calibration_ is not None:
-            prediction = self.calibration_.calibrated(prediction)
-        return prediction
+        prediction = replace(prediction, **novelty)
+        if calibrated and self.confidence_calibration_ is not None:
+            echo = self.confidence_calibration_.correction.echo
+            echoed = mean_of(self.method, echo, X)
+            prediction = self.confidence_calibration_.calibrated(echoed, prediction, X)
+        if calibrated and self.calibration_ is not None:
+            prediction = self.calibration_.calibrated(prediction, groups)
+        return self._restored(prediction) if restored else prediction
 
-    def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
+    def save(self, path: str | os.PathLike[str] | BinaryIO, *, overwrite: bool = False) -> None:
         """Writes the fitted model to one file of arrays and JSON; `confide.load` reads it back.
-
-        An older file of that name is replaced in one step: it is whole at every moment. Instead of
-        a path, a file may be passed that is open for writing bytes.
 
         The file holds up to 300 rows of the training data, standardised, to compare new rows with.
         If it must not hold them, set `novelty_` to None first: predictions then have no `novelty`,
         and nothing else changes.
+
+        Args:
+            path: the name of the file, or a file that is open for writing bytes.
+            overwrite: whether to replace a file of that name. It is replaced in one step, and so
+                is whole at every moment.
+
+        Raises:
+            WouldOverwriteError: there is such a file, and `overwrite` is False.
         """
         from confide.estimators.files import save_estimator
 
         check_is_fitted(self, "fitted_")
-        save_estimator(self, path)
+        save_estimator(self, path, overwrite=overwrite)
 
     def adopt(self, checked: "IntervalRegressor", fitted: Any, novelty: Novelty) -> Self:
         """Takes over all that a fit leaves, at once: a fit that fails half-way changes nothing."""
@@ -475,9 +653,18 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             "max_epochs": int(fitted.settings.max_epochs),
         }
         self.encoder_, self.epochs_, self.novelty_ = checked.encoder_, checked.epochs_, novelty
+        self.target_, self.seen_rows_ = checked.target_, checked.seen_rows_
         # These belong to an earlier fit.
         self.calibration_ = self.confidence_calibration_ = self.training_table_ = None
         return self
+
+    def _target(self, key: PRNGKeyArray, data: TrainingArrays) -> Target | None:
+        """What is done to the targets; an estimator of the user's own may know nothing of it."""
+        name, bounds = (getattr(self, each, None) for each in ("target_transform", "bounds"))
+        if name == AUTO_TRANSFORM:
+            Target.fitted(None, bounds, data.y)  # refuses targets before anything is trained
+            name = chosen_transform(self, key, data)
+        return Target.fitted(name, bounds, data.y)
 
     @property
     def max_epochs_(self) -> int:
@@ -491,20 +678,20 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         settings: Any,
         learner: Learner[Any],
         key: PRNGKeyArray,
-        X: Float[np.ndarray, "row feature"],
-        y: Float64[np.ndarray, " row"],
-        sample_weight: Float64[np.ndarray, " row"] | None,
+        data: TrainingArrays,
     ) -> Any:
         """The settings, with a number of epochs chosen if it is "auto"; `checked` keeps why."""
         checked.epochs_ = None  # that of an earlier fit
-        settings = self._within_steps(settings, learner, len(y))
+        settings = self._within_steps(settings, learner, len(data.y))
         if self._leaves_epochs or str(self.max_epochs) != AUTO:
             return settings
         title = f"Choosing epochs for {type(self).__name__}"
-        total = search_epochs(settings, learner, len(y))
+        total = search_epochs(settings, learner, len(data.y))
         with progress_bar(title, total, shown=self.verbose) as progress:
-            how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
-            checked.epochs_ = choose_epochs(key, X, y, self.method, settings, learner, **how)
+            how: dict[str, Any] = {"sample_weight": data.weight, "groups": data.groups}
+            checked.epochs_ = choose_epochs(
+                key, data.X, data.y, self.method, settings, learner, progress=progress, **how
+            )
         return replace(settings, max_epochs=checked.epochs_.epochs)
 
     @property
@@ -524,18 +711,16 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         settings: Any,
         learner: Learner[Any],
         key: PRNGKeyArray,
-        X: Float[np.ndarray, "row feature"],
-        y: Float64[np.ndarray, " row"],
-        sample_weight: Float64[np.ndarray, " row"] | None,
+        data: TrainingArrays,
     ) -> Choice:
         """As much regularised as is best for held-out rows, where there is a choice."""
         epochs, may_shorten = settings.max_epochs, self._leaves_epochs
         total = choice_epochs(learner, epochs, may_shorten=may_shorten)
         title = f"Choosing the strength of {type(self).__name__}"
         with progress_bar(title, total, shown=self.verbose and total > 0) as progress:
-            how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
-            how |= {"may_shorten": may_shorten}
-            return choose_strength(key, X, y, learner, epochs, settings.n_members, **how)
+            how: dict[str, Any] = {"sample_weight": data.weight, "groups": data.groups}
+            how |= {"may_shorten": may_shorten, "progress": progress}
+            return choose_strength(key, data.X, data.y, learner, epochs, settings.n_members, **how)
 
     def settings(self) -> Any:
         """The method's settings from the constructor's arguments, checked.
@@ -572,17 +757,55 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         if str(self.max_epochs) == AUTO and not may_shorten:
             # Most searches end after a quarter of their candidates.
             choosing += search_epochs(settings, learner, n_rows) // 4
-        return int(choosing + n_fits * self.method.member_epochs(settings, learner))
+        of_a_fit = self.method.member_epochs(settings, learner)
+        if self._calibration is not None:
+            from confide.calibration import N_SIMULATIONS
+
+            of_a_fit += (2 * N_SIMULATIONS + 1) * settings.n_members * epochs
+        return int(choosing + n_fits * of_a_fit)
 
     def _arguments(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The constructor's arguments: those of the method's settings, and those of its learner."""
         known = inspect.signature(self.method.Settings).parameters
         given = with_recipe(self.get_params(deep=False))
         settings = {name: value for name, value in given.items() if name in known}
-        ours = {*known, "recipe", "random_state", "verbose"}
+        ours = {*known, "recipe", "calibration", "target_transform", "bounds"}
+        ours |= {"random_state", "verbose"}
         return settings, {name: value for name, value in given.items() if name not in ours}
+
+
+def _novelty_of(
+    checked: IntervalRegressor, X: Float[np.ndarray, "row feature"], fitted: Any
+) -> Novelty:
+    without_range = () if checked.encoder_ is None else checked.encoder_.mean_targets
+    return Novelty.of_training(X, fitted.standardiser, without_range)
 
 
 def _known_variances(prediction: Prediction) -> list[Row]:
     variances = (getattr(prediction, name) for name in VARIANCES)
     return [variance for variance in variances if variance is not None]
+
+
+def interval_at_levels(
+    prediction: Prediction, confidence_level: float | Sequence[float], kind: Kind
+) -> tuple[Row, Float64[np.ndarray, "row 2 *level"]]:
+    """What `predict_interval` returns.
+
+    Args:
+        prediction: of the rows.
+        confidence_level: one level, or several.
+        kind: of the interval.
+
+    Returns:
+        The predictions and the bounds.
+    """
+    if np.ndim(confidence_level) == 0:
+        return prediction.mean, prediction.interval(kind, confidence_level)  # type: ignore[arg-type]
+    levels = list(confidence_level)  # type: ignore[arg-type]
+    if not levels:
+        raise ValueError(
+            "`confidence_level` must be a level or a list of levels, got []. Pass 0.95, or "
+            "[0.8, 0.95]."
+        )
+    intervals = [prediction.interval(kind, level) for level in levels]
+    return prediction.mean, np.stack(intervals, axis=-1)

@@ -36,6 +36,10 @@ ARGUMENTS = {
     "l2_penalty": """strength of the penalty on the built-in network's hidden kernels, or None for
         1 / number of rows.""",
     "device": """where PyTorch trains, such as "cuda"; None for the processor.""",
+    "calibration": """how `fit` calibrates the confidence intervals: on simulated "twins" of the
+        data (see `calibrate_confidence`), which takes as long as about three fits, or None for not.
+        "recipe" means "twins" for the recipe "tabular" and None for "paper" and for networks of
+        your own.""",
     "retrain_optimiser": """"restored" as it was at the snapshot (the paper), or "fresh" (its
         published code).""",
     "retrain_targets": """"original_scale" (the paper), or "restandardised" (its published
@@ -57,6 +61,12 @@ ARGUMENTS = {
         `confide.learners.Learner`.""",
     "learner_parameters": """parameters of the named library, in its own words, such as
         {"max_depth": 6, "learning_rate": 0.1}.""",
+    "target_transform": """function of the targets that is trained on: "log" for positive ones,
+        "sqrt" for those of at least zero, "yeo-johnson" for all. "auto" takes the one with the best
+        CRPS on held-out rows, or none, and up to four more fits for it. Predictions and both
+        intervals are in the target's own units, and the confidence interval is for the mean.""",
+    "bounds": """lowest and highest value that a target can have, such as (0, None): no prediction
+        and no interval crosses them.""",
     "n_jobs": "threads, or None for one per core. Results do not depend on it.",
     "verbose": "show a progress bar while fitting.",
     "random_state": "seed; with the same seed on the same machine, the same numbers.",

@@ -9,19 +9,20 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from confide.calibration import Calibration
-from confide.checks import refuse_forked
 from confide.diagnostics import Novelty
 from confide.encoding import Encoder
 from confide.errors import ModelFileError
 from confide.estimators.attachment import Attachment
 from confide.estimators.base import IntervalRegressor
 from confide.estimators.own_parts import OwnParts, is_own, plain, probe
-from confide.estimators.recipes import left_to_recipe
+from confide.estimators.recipes import LEFT, left_to_recipe
 from confide.estimators.regressors import ESTIMATORS
-from confide.estimators.training_rows import TrainingRows
+from confide.estimators.target import Target
+from confide.estimators.training_rows import SeenRows, TrainingRows
+from confide.forks import refuse_forked
 from confide.learners import Learner
 from confide.methods import AUTO, EpochChoice
-from confide.persistence import Arrays, Container, checked_json, part
+from confide.persistence import Arrays, Container, check_target, checked_json, part
 
 FORMAT = "confide model"
 FORMAT_VERSION = 3
@@ -31,6 +32,8 @@ ATTACHMENTS: dict[str, type[Attachment]] = {
     "encoder": Encoder,
     "epochs": EpochChoice,
     "novelty": Novelty,
+    "seen_rows": SeenRows,
+    "target": Target,
     "training_table": TrainingRows,
 }
 # What reading parts that do not fit together may raise.
@@ -46,8 +49,23 @@ DAMAGE = (
 ON_TWINS = "confidence_calibration"
 
 
-def save_estimator(estimator: IntervalRegressor, target: str | os.PathLike[str] | BinaryIO) -> None:
-    """Writes a fitted estimator to a path, or to a file that is open."""
+def save_estimator(
+    estimator: IntervalRegressor,
+    target: str | os.PathLike[str] | BinaryIO,
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Writes a fitted estimator to a path, or to a file that is open.
+
+    Args:
+        estimator: to write.
+        target: where to.
+        overwrite: whether a file that is there may be replaced.
+    """
+    if isinstance(target, str | os.PathLike):
+        target = Path(target)
+        how = "Pass overwrite=True to `save` to replace it"
+        check_target(target, force=overwrite, how_to_replace=how)
     names = getattr(estimator, "feature_names_in_", None)
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -67,9 +85,7 @@ def save_estimator(estimator: IntervalRegressor, target: str | os.PathLike[str] 
         if (value := getattr(estimator, f"{name}_", None)) is not None:
             parts[name], own = value.to_file(method) if name == ON_TWINS else value.to_file()
             arrays |= {f"{name}.{key}": array for key, array in own.items()}
-    Container({**header, "attachments": parts}, arrays).write(
-        Path(target) if isinstance(target, str | os.PathLike) else target
-    )
+    Container({**header, "attachments": parts}, arrays).write(target)
 
 
 def load(
@@ -166,7 +182,7 @@ def _restored(
     _restore_auto_epochs(estimator)
     # A fit with this estimator follows the recipe as it is then.
     for name in header.get("left_to_recipe", ()):
-        setattr(estimator, _known_argument(estimator, name), None)
+        setattr(estimator, _known_argument(estimator, name), LEFT.get(name))
     _refuse_foreign_novelty(estimator)
     return estimator
 
@@ -185,6 +201,8 @@ def _parameters(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         if sum(sizes) > max((array.size for array in arrays.values()), default=0):
             raise ValueError(f"hidden_layer_sizes has more units than there are weights: {sizes}")
         parameters["hidden_layer_sizes"] = tuple(sizes)
+    if isinstance(bounds := parameters.get("bounds"), list):
+        parameters["bounds"] = tuple(bounds)
     return parameters
 
 

@@ -60,8 +60,11 @@ class BootstrappedDeepEnsembleRegressor(IntervalRegressor):
     smooth: bool | Literal["auto"] | None = None
     l2_penalty: float | None = None
     device: str | None = None
+    calibration: Literal["recipe", "twins"] | None = "recipe"
     retrain_optimiser: Literal["restored", "fresh"] = "restored"
     retrain_targets: Literal["original_scale", "restandardised"] = "original_scale"
+    target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
+    bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
@@ -91,6 +94,9 @@ class DeepEnsembleRegressor(IntervalRegressor):
     smooth: bool | Literal["auto"] | None = None
     l2_penalty: float | None = None
     device: str | None = None
+    calibration: Literal["recipe", "twins"] | None = "recipe"
+    target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
+    bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
@@ -118,7 +124,10 @@ class NaiveBootstrapRegressor(IntervalRegressor):
     smooth: bool | Literal["auto"] | None = None
     l2_penalty: float | None = None
     device: str | None = None
+    calibration: Literal["recipe", "twins"] | None = "recipe"
     spread: Literal["sample", "population"] = "sample"
+    target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
+    bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
@@ -146,6 +155,8 @@ class ConcreteDropoutRegressor(IntervalRegressor):
     n_passes: int = 200
     prior_length_scale: float = 1e-4
     regulariser: Literal["concrete", "none"] = "concrete"
+    target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
+    bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
@@ -177,6 +188,8 @@ class QualityDrivenEnsembleRegressor(IntervalRegressor):
     initial_bound: float = 3.0
     captured_width: Literal["hard", "soft"] = "hard"
     spread: Literal["sample", "population"] = "sample"
+    target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
+    bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
@@ -206,6 +219,8 @@ class BootstrappedEnsembleRegressor(IntervalRegressor):
     retrain_fraction: float = 0.3
     n_retrains: int = 1
     max_epochs: int = 200
+    target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
+    bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None

@@ -5,15 +5,16 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from jaxtyping import Float, Float64
+from jaxtyping import Bool, Float, Float64
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
-from confide.checks import refuse_forked
+from confide.checks import checked_targets
+from confide.diagnostics import Unseen
 from confide.encoding import (
     EncodedTable,
     Encoder,
@@ -23,6 +24,8 @@ from confide.encoding import (
     rows_of,
 )
 from confide.errors import LeftOutColumnWarning, UnseenValueWarning
+from confide.fingerprints import Groups
+from confide.forks import refuse_forked
 
 Table: TypeAlias = Float[np.ndarray, "row feature"]
 Rows: TypeAlias = Float64[np.ndarray, " row"]
@@ -38,10 +41,6 @@ _ADVICE = {
     ),
     r"float\(\) argument must be": _DAYS,
     "y contains NaN": "Drop those rows.",
-    "contains NaN": (
-        "Drop those rows, or impute them first, for example with scikit-learn's SimpleImputer in "
-        "a Pipeline."
-    ),
     "infinity|too large": "Drop or correct those rows.",
     "inconsistent numbers of samples": (
         "X and y need one entry for each row: were rows of only one of them dropped?"
@@ -52,9 +51,29 @@ _ADVICE = {
 }
 
 
+class TrainingArrays(NamedTuple):
+    """What can be learnt from.
+
+    Attributes:
+        X: the features as finite numbers.
+        y: the targets.
+        weight: of each row as a share of the largest, or None for equal weights.
+        groups: number of each row's group, or None where each row is by itself.
+    """
+
+    X: Table
+    y: Rows
+    weight: Rows | None
+    groups: Groups | None
+
+
 def checked_training_data(
-    estimator: BaseEstimator, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Table, Rows, Rows | None]:
+    estimator: BaseEstimator,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> TrainingArrays:
     """Arrays of finite numbers that can be learnt from; rows of weight zero are left out.
 
     The estimator keeps the names of the columns, and for a table how it was encoded.
@@ -64,9 +83,10 @@ def checked_training_data(
         X: a table or an array.
         y: the targets.
         sample_weight: of each row, or None.
+        groups: what each row belongs to, or None.
 
     Returns:
-        The features, the targets and the weights.
+        The features, the targets, the weights and the groups.
     """
     prepared = X if isinstance(X, EncodedTable) else None
     X = X if prepared is None else prepared.table
@@ -84,18 +104,21 @@ def checked_training_data(
         )
     y_array = y_array.astype(np.float64)
     weight = None if sample_weight is None else _checked_weight(sample_weight, len(y_array))
-    if weight is not None and not weight.all():
-        kept = weight > 0
+    kept = np.ones(len(y_array), bool) if weight is None else weight > 0
+    numbers = None if groups is None else _checked_groups(groups, kept)
+    if weight is not None and not kept.all():
         X_checked = rows_of(X_checked, kept) if as_table else X_checked[kept]
         y_array, weight, prepared = y_array[kept], weight[kept], None
     check_targets(y_array)
+    if not as_table and np.isnan(X_checked).any():
+        X_checked, as_table = _named(X_checked), True
     if prepared is None and as_table:
-        prepared = EncodedTable.for_training(X_checked)
+        prepared = EncodedTable.for_training(X_checked, y_array, numbers)
     encoder = None if prepared is None else prepared.encoder
     estimator.encoder_ = encoder
     X_array = X_checked if prepared is None else prepared.matrix
     _check_ranges(encoder, X_array)
-    return X_array, y_array, weight
+    return TrainingArrays(X_array, y_array, weight, numbers)
 
 
 def without_overflow(mean: Rows, typical: float) -> Rows:
@@ -115,6 +138,11 @@ def without_overflow(mean: Rows, typical: float) -> Rows:
 
 def checked_X(estimator: BaseEstimator, X: Any) -> Table:
     """Rows that have the columns of the training data, as numbers."""
+    return checked_rows(estimator, X)[0]
+
+
+def checked_rows(estimator: BaseEstimator, X: Any) -> tuple[Table, Unseen]:
+    """The same, and which values training did not have."""
     refuse_forked()  # all that predicts begins here
     encoder: Encoder | None = getattr(estimator, "encoder_", None)
     prepared = X if isinstance(X, EncodedTable) else None
@@ -123,7 +151,7 @@ def checked_X(estimator: BaseEstimator, X: Any) -> Table:
     if encoder is None:
         # scikit-learn reads the tables of the others by itself.
         rows = X.to_pandas() if is_table(X) and not hasattr(X, "dtypes") else X
-        return _checked_array(estimator, rows, reset=False)
+        return _filled(estimator, _checked_array(estimator, rows, reset=False)), Unseen()
     if is_table(X):
         with _advice(X):
             check_array(_stand_in(X), estimator=estimator)
@@ -132,9 +160,29 @@ def checked_X(estimator: BaseEstimator, X: Any) -> Table:
         X = _as_table(estimator, encoder, X)
     if prepared is None or prepared.encoder is not encoder:
         prepared = EncodedTable(X, encoder, *encoder.encode_and_report(X))
+    is_new = {}
     if prepared.unseen:
         _warn(UnseenValueWarning(prepared.unseen))
-    return prepared.matrix
+        is_new = encoder.unseen_rows(X, prepared.unseen)
+    return prepared.matrix, Unseen(is_new, {c.name: c.n_rare for c in encoder.columns})
+
+
+def checked_training_X(estimator: BaseEstimator, X: Any, y: ArrayLike) -> Table:
+    """The rows of `fit` once more, as the numbers that it learnt from.
+
+    Args:
+        estimator: fitted.
+        X: a table or an array.
+        y: the targets.
+
+    Returns:
+        The numbers.
+    """
+    encoder: Encoder | None = getattr(estimator, "encoder_", None)
+    as_new = checked_X(estimator, X)
+    if encoder is None or not encoder.has_target_means or not is_table(X):
+        return as_new
+    return encoder.encode_training(X, checked_targets(y, len(as_new))).matrix
 
 
 def _check_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
@@ -154,16 +202,36 @@ def _stand_in(X: Any) -> Table:
 
 def _as_table(estimator: Any, encoder: Encoder, X: ArrayLike) -> Any:
     """An array as the table of numbers that training had."""
-    import pandas as pd
-
-    if others := [c.name for c in encoder.columns if c.kind not in {"number", "boolean"}]:
+    taken = {"number", "boolean", "left out"}
+    if others := [c.name for c in encoder.columns if c.kind not in taken]:
         raise ValueError(
             "X must be a table as in `fit`, because some of its columns are not numbers "
             f"({', '.join(others)}), got {type(X).__name__}. Pass a table of pandas, polars or "
             "pyarrow."
         )
     array = _checked_array(estimator, X, reset=False)
-    return pd.DataFrame(array, columns=[column.name for column in encoder.columns])
+    return _named(array).set_axis([column.name for column in encoder.columns], axis=1)
+
+
+def _named(array: Table) -> Any:
+    """An array as a table, whose columns may have holes."""
+    import pandas as pd
+
+    return pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
+
+
+def _filled(estimator: Any, array: Table) -> Table:
+    """An array with what is typical in training where it has holes, with a warning."""
+    missing = np.isnan(array)
+    if not missing.any():
+        return array
+    counts = missing.sum(axis=0)
+    names = getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(len(counts))])
+    holes: dict[str, dict[str | None, int]]
+    holes = {str(names[i]): {None: int(counts[i])} for i in np.flatnonzero(counts)}
+    _warn(UnseenValueWarning(holes))
+    units = estimator.units_ if hasattr(estimator, "units_") else estimator.fitted_.standardiser
+    return np.where(missing, units.x_mean, array)
 
 
 def _refuse_odd_targets(y: Any) -> None:
@@ -239,6 +307,31 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> Rows:
     return _relative(weight)
 
 
+def _checked_groups(groups: Any, kept: Bool[np.ndarray, " row"]) -> Groups:
+    """For each row that is kept the number of its group; one without is a group of its own.
+
+    Raises:
+        ValueError: there is not one entry for each row, or all are the same.
+    """
+    import pandas as pd
+
+    given = np.asarray(groups)
+    if given.shape != kept.shape:
+        raise ValueError(
+            f"`groups` must have one entry for each of the {len(kept)} rows, got shape "
+            f"{given.shape}. Pass a column such as that of the patients."
+        )
+    numbers = pd.factorize(given[kept])[0].astype(np.int64)
+    alone = numbers < 0
+    numbers[alone] = numbers.max() + 1 + np.arange(np.sum(alone))
+    if numbers.max() == 0:
+        raise ValueError(
+            f"`groups` must have at least two different values, got {given[kept][0]!r} for all "
+            "rows: a part of the rows is left out in turn. Pass a column that varies, or None."
+        )
+    return numbers
+
+
 def _relative(weight: Rows) -> Rows:
     """Weights as shares of the largest, to the digits of float32 that the networks see.
 
@@ -262,7 +355,8 @@ def _checked_array(estimator: BaseEstimator, X: Any, *y: Any, reset: bool, **mor
     if dates:
         raise ValueError(f"X must be numbers, but {where}. {_DAYS}")
     with _advice(X):
-        return validate_data(estimator, X, *y, dtype=(np.float64, np.float32), reset=reset, **more)
+        how = {"dtype": (np.float64, np.float32), "ensure_all_finite": "allow-nan", **more}
+        return validate_data(estimator, X, *y, reset=reset, **how)
 
 
 @contextmanager
@@ -336,6 +430,14 @@ def _warn_of_columns(encoder: Encoder) -> None:
             LeftOutColumnWarning(
                 f"Left out of the fit: {listed}. You need not do anything; to use such a column, "
                 "turn it into numbers or categories with common values."
+            )
+        )
+    if orders := encoder.guessed_orders:
+        listed = "; ".join(f"{name} ({order})" for name, order in orders.items())
+        _warn(
+            UserWarning(
+                f"Dates whose order of day and month nothing decides, and how they are read: "
+                f"{listed}. If that is wrong, write them as 2020-03-25."
             )
         )
     if encoder.hints:

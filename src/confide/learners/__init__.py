@@ -28,6 +28,8 @@ from confide.learners.networks import dropout_networks as dropout_networks
 from confide.learners.networks import jax_networks as jax_networks
 from confide.learners.networks import layer_sizes as layer_sizes
 from confide.learners.networks import networks as networks
+from confide.learners.plain import PlainNetworks as PlainNetworks
+from confide.learners.plain import plain_networks as plain_networks
 from confide.learners.protocol import Learner as Learner
 from confide.learners.protocol import Plan as Plan
 from confide.learners.protocol import Strength as Strength

@@ -124,9 +124,29 @@ def periodic_features(
     X = X / jnp.hypot(1.0, X / CLIP)  # no square that could overflow
     waves = []
     for frequency in frequencies(len(X)):
-        height = 1.0 if frequency <= MOST_OF_SMOOTH else 1 - smooth
+        height = _height(frequency, smooth)
         waves += [height * wave(2 * np.pi * frequency * X) for wave in (jnp.sin, jnp.cos)]
     return jnp.concatenate([X, *waves])
+
+
+def plain_layers(
+    module: TabularPerceptron, smooth: Float[Array | np.ndarray, ""], n_features: int
+) -> list[Dense]:
+    """The layers as they are applied to clipped inputs and their waves: the scales are in them.
+
+    Args:
+        module: the weights of one member.
+        smooth: that of the network.
+        n_features: the number of features.
+    """
+    first, *others = (_in_units(layer) for layer in (*module.hidden, module.head))
+    heights = [1.0, *(_height(f, smooth) for f in frequencies(n_features) for _ in "sc")]
+    scale = (1 + SCALE_UNIT * module.scale) * np.repeat(np.asarray(heights, np.float32), n_features)
+    return [Dense(first.weight * scale, first.bias), *others]
+
+
+def _height(frequency: float, smooth: Float[Array | np.ndarray, ""]) -> Any:
+    return 1.0 if frequency <= MOST_OF_SMOOTH else 1 - smooth
 
 
 def hashed_mask(

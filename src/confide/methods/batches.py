@@ -22,6 +22,7 @@ def fit_batches(
     settings: Any,
     learner: Learner[Any],
     *,
+    sample_weight: Float64[np.ndarray, " row"] | None = None,
     progress: Progress | None = None,
     targets_per_batch: int = TARGETS_PER_BATCH,
 ) -> Iterator[Any]:
@@ -30,12 +31,13 @@ def fit_batches(
     The result for a data set depends on its targets and its key alone.
 
     Args:
-        method: one of `confide.methods`.
+        method: one of `confide.methods`, or its `MEAN_FITS`.
         keys: one for each data set.
         X: the inputs of all.
         targets: of each data set.
         settings: of the method.
         learner: what is trained.
+        sample_weight: of the rows.
         progress: called with the number of member-epochs just finished.
         targets_per_batch: targets (members x rows) that are in memory at once.
 
@@ -43,11 +45,10 @@ def fit_batches(
         The fits.
     """
     of_a_set = settings.n_members * X.shape[0]
+    how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
     for batch in slices(len(targets), max(1, targets_per_batch // of_a_set)):
         try:
-            fits = method.fit(
-                keys[batch], X, targets[batch], settings, learner.for_many(), progress=progress
-            )
+            fits = method.fit(keys[batch], X, targets[batch], settings, learner.for_many(), **how)
             # One data set is asked as if it had been fitted alone.
             yield from (replace(fitted, learner=learner) for fitted in fits)
         except TrainingDivergedError as error:

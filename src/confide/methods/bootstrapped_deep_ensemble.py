@@ -9,6 +9,7 @@ from jaxtyping import Float, Float64, PRNGKeyArray
 
 from confide.bootstrap import Bootstrap, bootstrapped_ensemble
 from confide.checks import checked_field, require_choice, require_whole, require_within
+from confide.fingerprints import Groups
 from confide.learners import Learner
 from confide.methods import members
 from confide.methods.members import require_several
@@ -96,7 +97,7 @@ class Fitted(FittedMembers):
     scale: Float64[np.ndarray, " retrained"]
 
 
-learner = members.learner
+learner, MEAN_FITS = members.learner, members.MEAN_FITS
 
 
 def member_epochs(settings: Settings, learner: Learner[Any]) -> int:
@@ -115,13 +116,15 @@ def fit(
     sample_weight: Row | None = None,
     progress: Progress | None = None,
     held_out: Float64[np.ndarray, "set _ row"] | None = None,
+    groups: Groups | None = None,
 ) -> list[Fitted]:
     """Trains the members, and retrains them on targets simulated from themselves.
 
     See `confide.methods.members.fit_members` for the arguments.
     """
     how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
-    sets = members.prepared(keys, X, targets, settings, learner, held_out=held_out, **how)
+    how |= {"held_out": held_out, "groups": groups}
+    sets = members.prepared(keys, X, targets, settings, learner, **how)
     n_members, n_all = settings.n_members, len(sets.targets)
     variance = None
     if not learner.likelihood.has_variance:
@@ -152,7 +155,8 @@ def fit(
     return fits
 
 
-def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:
+def _numbers(fitted: Any, X: Table) -> Iterator[Row]:
+    """Those of a `Fitted`; of members alone there is the first."""
     answers = Answers.of(fitted, X)
     yield ensemble_mean(answers.means)
     yield aleatoric_variance(answers.variances)

@@ -30,6 +30,7 @@ class Settings(members.EnsembleSettings):
 Fitted = FittedMembers
 learner, member_epochs, fit = members.learner, members.member_epochs, members.fit_members
 to_arrays, from_arrays = members.to_arrays, members.from_arrays
+MEAN_FITS = members.MEAN_FITS
 
 
 def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:

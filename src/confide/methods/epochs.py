@@ -15,7 +15,8 @@ import numpy as np
 from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 
 from confide.bootstrap import Keys
-from confide.fingerprints import groups
+from confide.fingerprints import Groups
+from confide.fingerprints import groups as groups_of
 from confide.learners import Learner, Plan, TrainingData, TrainingDivergedError, slices
 from confide.methods.members import EnsembleSettings
 from confide.methods.predictor import ROWS_PER_BLOCK
@@ -125,6 +126,7 @@ def choose_epochs(
     learner: Learner[Any],
     *,
     sample_weight: Float64[np.ndarray, " row"] | None = None,
+    groups: Groups | None = None,
     progress: Progress | None = None,
 ) -> EpochChoice:
     """The number of epochs for a fit with this key, data and settings.
@@ -140,16 +142,19 @@ def choose_epochs(
         settings: of the method.
         learner: what is trained.
         sample_weight: of the rows.
+        groups: number of each row's group: rows of a group are held out together.
         progress: called with the number of member-epochs just finished.
 
     Returns:
         The number, with the scores that led to it.
     """
     _refuse_learner(learner)
-    of_rows = groups(X, y)
-    if (n_groups := int(of_rows.max()) + 1) < FEWEST_ROWS:
+    of_rows = groups_of(X, y, groups)
+    n_groups = int(of_rows.max()) + 1
+    if n_groups < (FEWEST_ROWS if groups is None else 2) or len(y) < FEWEST_ROWS:
+        what = "different rows" if groups is None else f"groups in {len(y)} rows"
         reason = (
-            f"{n_groups} different rows are too few to hold some out: these are the paper's "
+            f"{n_groups} {what} are too few to hold some out: these are the paper's "
             f"{FALLBACK} epochs."
         )
         return EpochChoice(FALLBACK, (), (), (), 0, reason)
@@ -253,11 +258,11 @@ def _folds(
     # Mean and scale of all rows: two numbers a column, which no choice of epochs can profit from.
     (standardiser,) = Standardiser.for_each(X, y[None], sample_weight)
     n_rows, n_groups = len(y), int(of_rows.max()) + 1
-    n_left_out = int(HELD_OUT_SHARE * n_groups)
+    n_left_out = max(1, int(HELD_OUT_SHARE * n_groups))
     order = generator.permutation(n_groups)
     weight = np.ones(n_rows) if sample_weight is None else sample_weight
     folds = []
-    for k in range(n_folds(n_rows)):
+    for k in range(min(n_folds(n_rows), n_groups)):
         in_turn = np.roll(order, -k * n_left_out)
         place = np.argsort(in_turn)[of_rows]
         rows = np.argsort(place, kind="stable")

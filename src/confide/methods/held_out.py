@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float, Float32, Float64, Int, PRNGKeyArray
 
 from confide.bootstrap import Keys, train_ensemble
-from confide.fingerprints import groups
+from confide.fingerprints import Groups
+from confide.fingerprints import groups as groups_of
 from confide.learners import Learner, TrainingData, TrainingDivergedError
 from confide.progress import Progress
 from confide.randomness import further_keys
@@ -57,6 +58,7 @@ def choose_strength(
     *,
     may_shorten: bool = True,
     sample_weight: Row | None = None,
+    groups: Groups | None = None,
     progress: Progress | None = None,
 ) -> Choice:
     """Of a learner's strengths, the one with the smallest squared error on rows left out.
@@ -74,6 +76,7 @@ def choose_strength(
         n_members: of the ensemble that will be trained.
         may_shorten: whether a strength may be trained for a share of the epochs.
         sample_weight: of the rows.
+        groups: number of each row's group: rows of a group are left out together.
         progress: called with the number of member-epochs just finished.
 
     Returns:
@@ -84,10 +87,11 @@ def choose_strength(
     (standardiser,) = Standardiser.for_each(X, y[None], sample_weight, robust=learner.is_robust)
     data = TrainingData.from_blocks(standardiser.input_blocks(X), X.shape, sample_weight)
     targets, keys = standardiser.targets(y)[None], Keys.from_key(key, min(n_members, N_MEMBERS))
+    how: dict[str, Any] = {"groups": groups, "progress": progress}
 
     def tried_out(strength: Learner[Any], length: int) -> tuple[float, Choice]:
         try:
-            means = held_out_means(keys, strength, data, targets, length, progress=progress)
+            means = held_out_means(keys, strength, data, targets, length, **how)
         except TrainingDivergedError:  # no choice; if all diverge, the fit will say so
             return np.inf, Choice(strength, length, None)
         squares = _ensemble_squares(targets[0], standardiser.within_reach(means[0]), n_members)
@@ -134,6 +138,7 @@ def held_out_means(
     targets: Float32[np.ndarray, "set row"],
     epochs: int,
     *,
+    groups: Groups | None = None,
     progress: Progress | None = None,
 ) -> Float64[np.ndarray, "set member row"]:
     """For each data set, what members predict for rows that they were trained without.
@@ -147,12 +152,13 @@ def held_out_means(
         data: the rows, the same for all.
         targets: of each data set.
         epochs: of a training.
+        groups: number of each row's group: rows of a group are left out together.
         progress: called with the number of member-epochs just finished.
 
     Returns:
         The means, standardised as the targets are.
     """
-    fold_of = folds(data.inputs)
+    fold_of = folds(data.inputs, groups)
     n_all, n_folds = len(keys.training), int(fold_of.max()) + 1
     kept = [np.flatnonzero(fold_of != k) for k in range(n_folds)]
     # All folds have the length of the longest: a few rows of the others are seen twice.
@@ -194,13 +200,23 @@ def _trained_folds(
         yield train_ensemble(own, learner, part, y, epochs, progress=progress)
 
 
-def folds(inputs: Float32[np.ndarray, "row feature"]) -> Int[np.ndarray, " row"]:
-    """The fold in which each row is left out; rows of equal inputs are left out together.
+def folds(
+    inputs: Float32[np.ndarray, "row feature"], groups: Groups | None = None
+) -> Int[np.ndarray, " row"]:
+    """The fold in which each row is left out; rows of equal inputs or of a group go together.
 
-    They depend on the inputs alone: many data sets are fitted side by side.
+    They do not depend on the targets: many data sets are fitted side by side.
     """
-    of_rows = groups(inputs, np.zeros(len(inputs), np.float32))
+    of_rows = groups_of(inputs, np.zeros(len(inputs), np.float32), groups)
     if of_rows.max() == 0:  # nothing to learn from inputs that are all the same
         of_rows = np.arange(len(inputs))
     n_groups = int(of_rows.max()) + 1
-    return np.random.default_rng(0).permutation(n_groups)[of_rows] % min(N_FOLDS, n_groups)
+    n_folds = min(N_FOLDS, n_groups)
+    if groups is None:
+        return np.random.default_rng(0).permutation(n_groups)[of_rows] % n_folds
+    from sklearn.model_selection import GroupKFold
+
+    fold_of = np.empty(len(inputs), np.int64)  # as equal in size as the groups allow
+    for k, (_, left_out) in enumerate(GroupKFold(n_folds).split(inputs, groups=of_rows)):
+        fold_of[left_out] = k
+    return fold_of

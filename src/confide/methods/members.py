@@ -3,6 +3,7 @@
 A method that trains its members and nothing more takes its doors from here.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, TypeAlias
@@ -12,6 +13,7 @@ from jaxtyping import Float32, Float64, Int, PRNGKeyArray
 
 from confide.bootstrap import Keys, train_ensemble
 from confide.checks import checked_field, require_whole
+from confide.fingerprints import Groups
 from confide.learners import Learner, TrainingData, networks
 from confide.methods.held_out import held_out_epochs
 from confide.methods.noise import Noise, Residuals, out_of_fold_residuals
@@ -114,6 +116,8 @@ def prepared(
     progress: Progress | None = None,
     resample: Resample | None = None,
     held_out: Float64[np.ndarray, "set _ row"] | None = None,
+    groups: Groups | None = None,
+    with_noise: bool = True,
 ) -> Prepared:
     """Each data set standardised by itself; see `fit_members` for the arguments."""
     n_members, n_sets = settings.n_members, len(targets)
@@ -125,8 +129,8 @@ def prepared(
     blocks = standardisers[0].input_blocks(X)
     data = TrainingData.from_blocks(blocks, X.shape, sample_weight, rows)
     residuals: Sequence[Residuals | None] = [None] * n_sets
-    if not learner.likelihood.has_variance:
-        how: dict[str, Any] = {"means": held_out, "progress": progress}
+    if with_noise and not learner.likelihood.has_variance:
+        how: dict[str, Any] = {"means": held_out, "groups": groups, "progress": progress}
         epochs = settings.max_epochs
         residuals = out_of_fold_residuals(of_members, learner, data, scaled, epochs, **how)
     # Not a copy where there is one set.
@@ -145,6 +149,8 @@ def fit_members(
     progress: Progress | None = None,
     resample: Resample | None = None,
     held_out: Float64[np.ndarray, "set _ row"] | None = None,
+    groups: Groups | None = None,
+    with_noise: bool = True,
 ) -> list[FittedMembers]:
     """Trains the members of all data sets, each on all rows or on those that `resample` draws.
 
@@ -158,12 +164,15 @@ def fit_members(
         progress: called with the number of member-epochs just finished.
         resample: draws the rows that each member sees.
         held_out: what members predicted for rows left out, standardised, if that is known already.
+        groups: number of each row's group: rows of a group are left out together.
+        with_noise: whether the noise is learnt too; the mean of a prediction does not need it.
 
     Returns:
         A fit for each data set.
     """
     how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
-    how |= {"resample": resample, "held_out": held_out}
+    how |= {"resample": resample, "held_out": held_out, "groups": groups}
+    how |= {"with_noise": with_noise}
     sets = prepared(keys, X, targets, settings, learner, **how)
     epochs = settings.max_epochs
     state = train_ensemble(sets.keys, learner, sets.data, sets.targets, epochs, progress=progress)
@@ -188,7 +197,12 @@ def to_arrays(fitted: FittedMembers) -> Arrays:
 
 
 def from_arrays(
-    arrays: Arrays, settings: Any, learner: Learner[Any], n_features: int
+    arrays: Arrays,
+    settings: Any,
+    learner: Learner[Any],
+    n_features: int,
+    *,
+    with_noise: bool = True,
 ) -> FittedMembers:
     """Fitted members from a model file's arrays, checked.
 
@@ -197,12 +211,39 @@ def from_arrays(
         settings: of the method.
         learner: what was trained.
         n_features: the number of features.
+        with_noise: whether they were fitted with their noise.
+
+    Returns:
+        The members.
     """
     standardiser = Standardiser.from_arrays(arrays, n_features)
     members = restored(arrays, "members", settings.n_members, learner, n_features)
-    own = learner.likelihood.has_variance
-    noise = None if own else Noise.from_arrays(part(arrays, "noise"), n_features)
+    learnt = with_noise and not learner.likelihood.has_variance
+    noise = Noise.from_arrays(part(arrays, "noise"), n_features) if learnt else None
     return FittedMembers(settings, learner, standardiser, members, noise)
+
+
+class MeanFits(NamedTuple):
+    """How a method is fitted for its mean alone, which is all that simulations ask for.
+
+    A method's `MEAN_FITS`; one without is fitted whole.
+
+    Attributes:
+        fit: like the method's own, without what the mean does not need.
+        to_arrays: what a model file keeps of such a fit.
+        from_arrays: such a fit from a model file's arrays.
+    """
+
+    fit: Callable[..., Sequence[Any]]
+    to_arrays: Callable[[Any], Arrays]
+    from_arrays: Callable[..., Any]
+
+
+MEAN_FITS = MeanFits(
+    functools.partial(fit_members, with_noise=False),
+    to_arrays,
+    functools.partial(from_arrays, with_noise=False),
+)
 
 
 def kept(name: str, learner: Learner[Any], state: Any) -> Arrays:

@@ -53,6 +53,7 @@ def resampled_rows(keys: MemberKeys, n_rows: int) -> Int[np.ndarray, "member row
 
 # Each member is trained on rows drawn with replacement.
 fit = functools.partial(members.fit_members, resample=resampled_rows)
+MEAN_FITS = members.MEAN_FITS._replace(fit=functools.partial(fit, with_noise=False))
 
 
 def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:

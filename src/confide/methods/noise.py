@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Float32, Float64
 
 from confide.bootstrap import Keys
+from confide.fingerprints import Groups
 from confide.learners import Learner, TrainingData
 from confide.methods.held_out import N_MEMBERS, held_out_means
 from confide.persistence import Arrays, checked_array
@@ -69,16 +70,20 @@ class Noise:
         Returns:
             The law of each row.
         """
-        from scipy.stats import t
-
         scale = self.tail_scale * np.sqrt(epistemic + aleatoric)
         if n_members == 1:  # one member has no law of the true function
             return TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom)
-        degrees = np.array([[n_members - 1], [self.degrees_of_freedom]])
-        of_mean, own = t.ppf((0.6, 0.975), degrees)
-        scale = np.maximum(scale, np.max(of_mean / own) * np.sqrt(epistemic))
+        scale = np.maximum(scale, self.least_scale(n_members) * np.sqrt(epistemic))
         true_function = bootstrapped_confidence_law(mean, epistemic, n_members)
         return ContainingLaw(TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom), true_function)
+
+    def least_scale(self, n_members: int) -> float:
+        """The smallest scale of the law, in standard deviations of the estimate."""
+        from scipy.stats import t
+
+        degrees = np.array([[n_members - 1], [self.degrees_of_freedom]])
+        of_mean, own = t.ppf((0.6, 0.975), degrees)
+        return float(np.max(of_mean / own))
 
     def to_arrays(self) -> Arrays:
         """What a model file keeps."""
@@ -152,6 +157,7 @@ def out_of_fold_residuals(
     epochs: int,
     *,
     means: Float64[np.ndarray, "set _ row"] | None = None,
+    groups: Groups | None = None,
     progress: Progress | None = None,
 ) -> list[Residuals]:
     """For each data set, what is left of its targets at rows that were left out.
@@ -163,12 +169,14 @@ def out_of_fold_residuals(
         targets: of each data set.
         epochs: of a training.
         means: what was predicted for rows left out, if that is known already.
+        groups: number of each row's group: rows of a group are left out together.
         progress: called with the number of member-epochs just finished.
     """
     members = np.arange(len(keys.training)).reshape(len(targets), -1)[:, :N_MEMBERS]
     if means is None:
         first = Keys(*(of_purpose[members.ravel()] for of_purpose in keys))
-        means = held_out_means(first, learner, data, targets, epochs, progress=progress)
+        how: dict[str, Any] = {"groups": groups, "progress": progress}
+        means = held_out_means(first, learner, data, targets, epochs, **how)
     # A fold that has never seen the far end of the targets may miss it by far.
     ends = targets.min(axis=1, keepdims=True), targets.max(axis=1, keepdims=True)
     residuals = targets.astype(np.float64) - np.clip(means.mean(axis=1), *ends)

@@ -45,8 +45,16 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def check_target(path: Path, *, force: bool = False) -> None:
-    """Refuses, before any work is done, what could not or should not be written to."""
+def check_target(
+    path: Path, *, force: bool = False, how_to_replace: str = "Add --force to replace it"
+) -> None:
+    """Refuses, before any work is done, what could not or should not be written to.
+
+    Args:
+        path: where to write.
+        force: whether a file that is there may be replaced.
+        how_to_replace: what to do to replace it.
+    """
     _check_folder(path)
     if (mode := _mode(path)) is None or _is_stream(path):
         return
@@ -57,9 +65,7 @@ def check_target(path: Path, *, force: bool = False) -> None:
             f"{path} is a disk, and writing to it would destroy all its files. Name a file."
         )
     if not force:
-        raise WouldOverwriteError(
-            f"{path} already exists. Add --force to replace it, or name another file."
-        )
+        raise WouldOverwriteError(f"{path} already exists. {how_to_replace}, or name another file.")
 
 
 def _is_stream(path: Path) -> bool:

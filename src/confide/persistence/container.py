@@ -9,13 +9,20 @@ from typing import Any, BinaryIO, Self
 
 import numpy as np
 
-from confide.errors import ModelFileError
+from confide.errors import ModelFileError, no_such_file
 from confide.persistence.arrays import Arrays
 from confide.persistence.atomic import write_atomically
 
 CHECKSUM = "sha256"
 # In bytes; safetensors reads no longer ones.
 LONGEST_HEADER = 100_000_000
+# What people take for a model, by its first bytes.
+STRANGERS = {
+    b"PAR1": "a table in Parquet",
+    b"ARROW1": "a table in Arrow",
+    b"PK\3\4": "a zip archive, such as an Excel workbook or a model of another library",
+    b"\x80": "a Python pickle",
+}
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,8 @@ class Container:
         try:
             # Not a memory map: where the file is rewritten meanwhile, that would end the process.
             with path.open("rb") as file:
+                _refuse_stranger(path, file.read(512), format)
+                file.seek(0)
                 header = _header(file)
                 _check_format(path, header, format, version)
                 file.seek(0)
@@ -92,8 +101,26 @@ class Container:
         return digest.hexdigest()
 
 
+def _refuse_stranger(path: Path, start: bytes, format: str) -> None:  # noqa: A002
+    what = next((known for magic, known in STRANGERS.items() if start.startswith(magic)), None)
+    if start[6:9] == b"\0\0{":  # a header and its length, which may begin like anything
+        what = None
+    elif start[:1] < b"\x80" and start and not any(b < 9 or 13 < b < 32 for b in start):
+        what = "text, such as a table in CSV"
+    if what is not None:
+        raise ModelFileError(
+            f"{path} is {what}, not a {format}. Pass a file that `save` or `confide fit` wrote; "
+            "commands take the model first, then the table."
+        )
+
+
 def _refuse_other_than_file(path: Path) -> None:
-    mode = path.stat().st_mode
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{no_such_file(path)} A model is a file that `save` or `confide fit` wrote."
+        ) from error
     if stat.S_ISDIR(mode):
         raise ModelFileError(f"{path} is a folder: pass a file that `save` wrote.")
     if not stat.S_ISREG(mode):  # it may have no end

@@ -1,7 +1,7 @@
 """JSON from a file, checked against the annotations of the dataclass that it becomes."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -51,6 +51,8 @@ def _checked_choice(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
 def checked_fields(cls: type, payload: Any, *, besides: Collection[str] = ()) -> dict[str, Any]:
     """The arguments of a dataclass from a JSON object, each checked against its annotation.
 
+    Fields with a default may be absent, as they are in files that are older than the field.
+
     Args:
         cls: the dataclass.
         payload: what the file holds.
@@ -63,7 +65,9 @@ def checked_fields(cls: type, payload: Any, *, besides: Collection[str] = ()) ->
         ValueError: a field is missing, unknown or of the wrong type.
     """
     kinds = get_type_hints(cls)
-    names = [field.name for field in fields(cls) if field.name not in besides]
-    if type(payload) is not dict or payload.keys() != set(names):
+    known = [field for field in fields(cls) if field.name not in besides]
+    names = {field.name for field in known}
+    needed = {f.name for f in known if f.default is MISSING and f.default_factory is MISSING}
+    if type(payload) is not dict or not needed <= payload.keys() <= names:
         raise ValueError(f"{cls.__name__} lacks parts, or has parts that are unknown")
-    return {name: checked_json(kinds[name], payload[name], name) for name in names}
+    return {name: checked_json(kinds[name], payload[name], name) for name in payload}

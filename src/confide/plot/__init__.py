@@ -12,6 +12,7 @@ from confide.plot.displays import IntervalsDisplay as IntervalsDisplay
 from confide.plot.displays import NoveltyDisplay as NoveltyDisplay
 from confide.plot.displays import PredictionCoverageDisplay as PredictionCoverageDisplay
 from confide.plot.displays import SplitDisplay as SplitDisplay
+from confide.plot.effects import plot_effects as plot_effects
 from confide.plot.intervals import plot_confidence_calibration as plot_confidence_calibration
 from confide.plot.intervals import plot_intervals as plot_intervals
 from confide.plot.intervals import plot_widening as plot_widening

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
+from confide.diagnostics import NOVEL
 from confide.drawing import before_calibration, named_coverages, widening_of
 from confide.metrics import ObservedCoverage
 from confide.plot.coverage import plot_observed_coverage
@@ -18,7 +19,7 @@ from confide.plot.display import Display, RowsDisplay
 from confide.plot.intervals import plot_confidence_calibration, plot_intervals, plot_widening
 from confide.plot.novelty import plot_novelty
 from confide.plot.split import plot_split
-from confide.prediction import NOVEL, Kind, Prediction
+from confide.prediction import Kind, Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

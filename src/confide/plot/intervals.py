@@ -33,8 +33,6 @@ from confide.prediction import Kind, Prediction
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ERROR = "± one standard error"
-
 
 def plot_intervals(
     prediction: Prediction,
@@ -136,9 +134,8 @@ def plot_widening(
 ) -> "Axes":
     """How many times as wide as the method's own calibrated confidence intervals are.
 
-    The bars show one standard error, because few simulations cannot say it more precisely. Rows
-    are marked where the systematic error exceeds chance and what the method claims: there no
-    narrow interval is honest.
+    Rows are marked where the bias exceeds what the method claims: there no narrow confidence
+    interval is honest.
 
     Args:
         prediction: of a model after `calibrate_confidence`.
@@ -159,14 +156,10 @@ def plot_widening(
     ax.axhline(1, color=COLOURS["nominal"], linestyle=dashes, linewidth=1, label="as wide")
     style: dict[str, Any]
     if places.joined:
-        style = {"color": COLOURS["calibrated"], "linewidth": 0, "label": ERROR}
-        ax.fill_between(position, shown.low, shown.high, **style)
         ax.plot(position, shown.times, color=COLOURS["edge"], linewidth=1.4)
     else:
-        bars = (shown.times - shown.low, shown.high - shown.times)
-        style = {"fmt": "o", "color": COLOURS["own"], "markersize": mark_size(places, 4, 2)}
-        style |= {"elinewidth": mark_size(places, 1, 0.5), "label": ERROR}
-        ax.errorbar(position, shown.times, bars, **style)
+        style = {"color": COLOURS["own"], "markersize": mark_size(places, 4, 2)}
+        ax.plot(position, shown.times, "o", **style)
     if shown.biased.any():
         style = {"color": COLOURS["observed"], "markersize": mark_size(places, 5, 2.5), "zorder": 3}
         only = np.where(shown.biased, shown.times, np.nan)

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+from confide.diagnostics import NOVEL
 from confide.drawing import COLOURS, novelty_histogram, p_values_of
 from confide.plot.axes import axis_or_new
-from confide.prediction import NOVEL, Prediction
+from confide.prediction import Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,6 +1,8 @@
 """Truths fitted to a real data set: the paper's forests, its network, and boosted trees."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,9 +56,24 @@ class GradientBoostingTruth(Truth):
     variance_forest: RandomForestRegressor
 
     @classmethod
-    def from_data(cls, X: Table, y: Row, *, noise: NoiseLaw = GAUSSIAN) -> "GradientBoostingTruth":
-        """scikit-learn's default boosting, 100 trees of depth 3; seeds as in Algorithm 3."""
-        mean_trees = GradientBoostingRegressor(random_state=2).fit(X, y)
+    def from_data(
+        cls, X: Table, y: Row, *, noise: NoiseLaw = GAUSSIAN, n_trees: int = 100, depth: int = 3
+    ) -> "GradientBoostingTruth":
+        """scikit-learn's default boosting, unless told otherwise; seeds as in Algorithm 3.
+
+        Args:
+            X: inputs of the real data.
+            y: their targets.
+            noise: the law of the noise.
+            n_trees: how many trees.
+            depth: of each.
+
+        Returns:
+            The truth that was fitted.
+        """
+        mean_trees = GradientBoostingRegressor(
+            n_estimators=n_trees, max_depth=depth, random_state=2
+        ).fit(X, y)
         variance_forest = _paper_forest().fit(X, (y - mean_trees.predict(X)) ** 2)
         return cls(mean_trees, variance_forest, noise=noise)
 
@@ -82,7 +99,13 @@ class NetworkTruth(Truth):
 
     @classmethod
     def from_data(
-        cls, X: Table, y: Row, *, random_state: int, noise: NoiseLaw = GAUSSIAN
+        cls,
+        X: Table,
+        y: Row,
+        *,
+        random_state: int,
+        noise: NoiseLaw = GAUSSIAN,
+        hidden_layer_sizes: Sequence[int] = PAPER["hidden_layer_sizes"],
     ) -> "NetworkTruth":
         """The network of the published runs: the paper's, 40 epochs, all rows.
 
@@ -91,12 +114,14 @@ class NetworkTruth(Truth):
             y: their targets.
             random_state: the seed of the network.
             noise: the law of the noise.
+            hidden_layer_sizes: of another network than the paper's.
 
         Returns:
             The truth that was fitted.
         """
         settings = deep_ensemble.Settings(n_members=1, max_epochs=40)
-        learner = deep_ensemble.learner(settings, X.shape[1], **PAPER)
+        arguments = {**PAPER, "hidden_layer_sizes": hidden_layer_sizes}
+        learner = deep_ensemble.learner(settings, X.shape[1], **arguments)
         (network,) = deep_ensemble.fit([key_from(random_state)], X, y[None], settings, learner)
         return cls(network, noise=noise)
 
@@ -120,5 +145,9 @@ TWINS: Named[Any] = Named(
         "random_forest": RandomForestTruth.from_data,
         "gradient_boosting": GradientBoostingTruth.from_data,
         "network": lambda X, y, **how: NetworkTruth.from_data(X, y, random_state=0, **how),
+        "larger_boosting": partial(GradientBoostingTruth.from_data, n_trees=300, depth=5),
+        "larger_network": partial(
+            NetworkTruth.from_data, random_state=0, hidden_layer_sizes=(128, 128)
+        ),
     },
 )

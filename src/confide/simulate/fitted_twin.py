@@ -1,25 +1,18 @@
-"""A twin that can be kept in a file: a function and a variance fitted to data, and its noise."""
+"""A twin of a data set: a function and a variance fitted to it, and the noise's law."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Float64
 
-from confide.named import Named
-from confide.persistence import Arrays, checked_array, checked_json, part
-from confide.simulate.noise import GAUSSIAN, NoiseLaw, Residuals
 from confide.simulate.smooth import Kernels
 from confide.simulate.truth import Truth
 from confide.standardise import Standardiser
 from confide.trees import Row, Table, Trees
 
 Function: TypeAlias = Trees | Kernels
-FUNCTIONS: Named[type[Trees] | type[Kernels]] = Named(
-    "function", {kind.name: kind for kind in (Trees, Kernels)}
-)
-# Twins' old names, which model files may hold; truths of the same names are another thing.
+# Twins' old names; truths of the same names are another thing.
 OLD_KINDS = {"random_forest": "forest", "gradient_boosting": "boosting"}
 
 
@@ -52,36 +45,6 @@ class FittedTwin(Truth):
         own = self.standardiser
         variance = self.variance(standardised_inputs(own, X))
         return own.y_scale * np.sqrt(np.maximum(variance, 0.0))
-
-    def to_file(self) -> tuple[dict[str, Any], Arrays]:
-        """Its JSON and its arrays."""
-        parts = {"units": self.standardiser, "mean": self.function, "variance": self.variance}
-        arrays = {
-            f"{part}.{name}": array
-            for part, value in parts.items()
-            for name, array in value.to_arrays().items()
-        }
-        if isinstance(self.noise, Residuals):
-            arrays["noise"] = self.noise.sorted_values
-        return {"kind": self.kind, "function": self.function.name}, arrays
-
-    @classmethod
-    def from_file(cls, payload: Any, arrays: Arrays, n_features: int) -> "FittedTwin":
-        """From a model file's parts, checked."""
-        noise: NoiseLaw = GAUSSIAN
-        if "noise" in arrays:
-            values = checked_array(arrays, "noise", (max(arrays["noise"].size, 1),), np.float64)
-            if np.any(values[1:] < values[:-1]):
-                raise ValueError("residuals of a twin must be in order")
-            noise = Residuals(values)
-        names = checked_json(Mapping[str, str], payload, "a twin")
-        return cls(
-            OLD_KINDS.get(names["kind"], names["kind"]),
-            Standardiser.from_arrays(part(arrays, "units"), n_features),
-            FUNCTIONS[names["function"]].from_arrays(part(arrays, "mean"), n_features),
-            Trees.from_arrays(part(arrays, "variance"), n_features),
-            noise=noise,
-        )
 
 
 def standardised_inputs(standardiser: Standardiser, X: Table) -> Float64[np.ndarray, "row feature"]:

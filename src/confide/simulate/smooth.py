@@ -1,15 +1,13 @@
-"""Smooth functions: ridge regression on Gaussian kernels, kept as arrays."""
+"""Smooth functions: ridge regression on Gaussian kernels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float64
 from scipy import linalg
 from sklearn.metrics.pairwise import rbf_kernel
 
-from confide.persistence import Arrays, checked_array
 from confide.trees import Row, Table
 
 Matrix = Float64[np.ndarray, "_ _"]
@@ -38,7 +36,6 @@ class Kernels:
         constant: what the sum starts from.
     """
 
-    name: ClassVar[str] = "kernels"
     x_mean: Float64[np.ndarray, " feature"]
     x_scale: Float64[np.ndarray, " feature"]
     landmarks: Float64[np.ndarray, "landmark feature"]
@@ -57,30 +54,6 @@ class Kernels:
     def values(self, X: Table) -> Matrix:
         """The kernel of each row and landmark."""
         return np.asarray(rbf_kernel((X - self.x_mean) / self.x_scale, self.landmarks, self.gamma))
-
-    def to_arrays(self) -> Arrays:
-        """What a model file keeps."""
-        names = ("x_mean", "x_scale", "landmarks", "weights")
-        return {name: getattr(self, name) for name in names} | {
-            "gamma_and_constant": np.array([self.gamma, self.constant])
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, n_features: int) -> "Kernels":
-        """From a model file's arrays, checked."""
-        n = arrays["weights"].size if "weights" in arrays else 0
-        shapes = {
-            "x_mean": (n_features,),
-            "x_scale": (n_features,),
-            "landmarks": (n, n_features),
-            "weights": (n,),
-            "gamma_and_constant": (2,),
-        }
-        checked = {name: checked_array(arrays, name, shapes[name], np.float64) for name in shapes}
-        gamma, constant = checked.pop("gamma_and_constant").tolist()
-        if not (n and np.all(checked["x_scale"] > 0) and gamma > 0):
-            raise ValueError("scales of a smooth function must be positive")
-        return cls(**checked, gamma=gamma, constant=constant)
 
 
 def smooth(

@@ -25,9 +25,10 @@ Fit: TypeAlias = Callable[[Table, Row], Function]
 Tune: TypeAlias = Callable[[Table, Row, int], Fit]
 # Trees of a forest, and steps of boosting.
 N_TREES, N_STEPS = 50, 100
-# A forest of a long table would make a large model file; so many leaves lose little.
-MOST_LEAVES = 2_048
+# Trees of long or wide tables would take longer than all else: so many rows and columns are enough.
+MOST_ROWS, MOST_COLUMNS = 5_000, 64
 N_FOLDS = 4
+TINY = np.finfo(np.float64).tiny
 # The fewest different rows that folds, and a forest of their squared residuals, make sense for.
 FEWEST_ROWS = 20
 
@@ -35,25 +36,27 @@ FEWEST_ROWS = 20
 def forest(X: Table, _: Row, seed: int) -> Fit:
     """A mean of deep trees, each on half of the features at a split."""
     unfitted = RandomForestRegressor(
-        N_TREES,
-        min_samples_leaf=3,
-        max_leaf_nodes=MOST_LEAVES,
-        max_features=0.5 if X.shape[1] > 2 else 1.0,
-        random_state=seed,
-    )
-    return lambda X, y: Trees.from_sklearn(
-        clone(unfitted).fit(X, y).estimators_, weight=1 / N_TREES
-    )
-
-
-def boosting(_X: Table, _y: Row, seed: int) -> Fit:
-    """A sum of small trees, each on half of the rows."""
-    unfitted = GradientBoostingRegressor(
-        n_estimators=N_STEPS, max_depth=3, subsample=0.5, random_state=seed
+        N_TREES, min_samples_leaf=3, max_features=_at_a_split(X, 0.5), random_state=seed
     )
 
     def fit(X: Table, y: Row) -> Trees:
-        fitted = clone(unfitted).fit(X, y)
+        return Trees.from_sklearn(clone(unfitted).fit(*_some(X, y)).estimators_, weight=1 / N_TREES)
+
+    return fit
+
+
+def boosting(X: Table, _: Row, seed: int) -> Fit:
+    """A sum of small trees, each on half of the rows."""
+    unfitted = GradientBoostingRegressor(
+        n_estimators=N_STEPS,
+        max_depth=3,
+        subsample=0.5,
+        max_features=_at_a_split(X, 1.0),
+        random_state=seed,
+    )
+
+    def fit(X: Table, y: Row) -> Trees:
+        fitted = clone(unfitted).fit(*_some(X, y))
         return Trees.from_sklearn(
             list(fitted.estimators_[:, 0]),
             weight=fitted.learning_rate,
@@ -61,6 +64,19 @@ def boosting(_X: Table, _y: Row, seed: int) -> Fit:
         )
 
     return fit
+
+
+def _at_a_split(X: Table, share: float) -> float | int:
+    """How many features a tree looks at for a split."""
+    n_features = X.shape[1]
+    share = share if n_features > 2 else 1.0
+    return MOST_COLUMNS if share * n_features > MOST_COLUMNS else share
+
+
+def _some(X: Table, y: Row) -> tuple[np.ndarray, np.ndarray]:
+    """As many rows as trees are fitted to, evenly spread over the table."""
+    step = -(-len(y) // MOST_ROWS)
+    return X[::step], y[::step]
 
 
 CANDIDATES: Named[Tune] = Named("twin", {"forest": forest, "boosting": boosting, "smooth": smooth})
@@ -101,7 +117,8 @@ def fitted_twins(
 
     Rough and smooth candidates are fitted to three quarters of the rows in turn. Those whose
     squared errors on the others are at most one standard error above the least are kept, and fitted
-    to all rows. The noise of each is that of its held-out residuals.
+    to all rows. The noise of each is that of its held-out residuals, net of what the
+    candidate itself is off: the same folds of data simulated from it tell how much that is.
 
     Args:
         X: the rows.
@@ -128,22 +145,41 @@ def fitted_twins(
     folds = list(GroupKFold(N_FOLDS, shuffle=True, random_state=seed).split(Z, t, copies))
     advance = progress or (lambda _: None)
     fits: dict[str, Fit] = {}
-    residuals = {kind: np.empty(len(y)) for kind in kinds}
+    residuals: dict[str, Row] = {}
     for kind in kinds:
         with _blaming(kind):
             fits[kind] = CANDIDATES[kind](Z, t, seed)
             advance(1)
-            for train, test in folds:
-                residuals[kind][test] = t[test] - fits[kind](Z[train], t[train])(Z[test])
-                advance(1)
+            residuals[kind] = _left_out(fits[kind], Z, t, t, folds, advance)
     candidates = judged({kind: units.y_scale * residuals[kind] for kind in kinds})
     twins = []
     for kind in (candidate.kind for candidate in candidates if candidate.kept):
         with _blaming(kind):
             function = fits[kind](Z, t)
-        variance, noise = _noise(Z, residuals[kind], seed)
-        twins.append(FittedTwin(kind, units, function, variance, noise=noise))
+            variance, noise = _noise(Z, residuals[kind], seed)
+            mean, std = function(Z), np.sqrt(np.maximum(variance(Z), 0.0))
+            simulated = mean + std * noise.sample(np.random.default_rng(seed), len(t))
+            off = _left_out(fits[kind], Z, simulated, mean, folds)
+        # Were the noise smaller, the candidate would be off by as much less.
+        net = 1 / (1 + np.mean(off**2) / max(np.mean(std**2), TINY))
+        twins.append(FittedTwin(kind, units, function, variance.scaled(net), noise=noise))
     return twins, candidates
+
+
+def _left_out(
+    fit: Fit,
+    Z: Table,
+    t: Row,
+    wanted: Row,
+    folds: Sequence[tuple[np.ndarray, np.ndarray]],
+    advance: Progress = lambda _: None,
+) -> Row:
+    """What is wanted at each row, less what a fit to the other folds' targets predicts there."""
+    residuals = np.empty(len(t))
+    for train, test in folds:
+        residuals[test] = wanted[test] - fit(Z[train], t[train])(Z[test])
+        advance(1)
+    return residuals
 
 
 def _noise(Z: Table, residuals: Row, seed: int) -> tuple[Trees, NoiseLaw]:

@@ -1,4 +1,4 @@
-"""Files of tables: CSV, TSV, Parquet, Arrow; read and written in blocks, nothing in them is run."""
+"""Files of tables: CSV, Excel, Parquet, Arrow; read in blocks, nothing in them is run."""
 
 from confide.tables.recognise import CSV as CSV
 from confide.tables.table_file import ROWS_PER_BLOCK as ROWS_PER_BLOCK

@@ -5,8 +5,9 @@ from typing import TypeVar
 from confide.errors import TableFileError
 
 CSV, PARQUET, ARROW_FILE, ARROW_STREAM = "CSV", "Parquet", "Arrow file", "Arrow stream"
+EXCEL = "Excel"
 
-BINARY_ENDINGS = (".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc")
+BINARY_ENDINGS = (".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc", ".xlsx", ".xlsm")
 
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"} | {
     b"BZh%d1AY&SY" % size: "bz2" for size in range(1, 10)
@@ -16,7 +17,7 @@ COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"} | {
 TABLES = {b"PAR1": PARQUET, b"ARROW1": ARROW_FILE, b"\xff\xff\xff\xff": ARROW_STREAM}
 
 _FROM_PANDAS = "In Python, pandas.{reader} and DataFrame.to_parquet turn it into Parquet."
-_EXCEL = "Save it as CSV from Excel, or: " + _FROM_PANDAS.format(reader="read_excel")
+_SAVE = "Save it as .xlsx without a password, or as CSV."
 _JSON = _FROM_PANDAS.format(reader="read_json")
 _PICKLE = "A pickle can run code, so confide does not open it. Ask its author for Parquet."
 _UTF16 = "Convert it: iconv -f utf-16 -t utf-8."
@@ -25,7 +26,7 @@ _UNPACK = "Unpack it, and give the file inside."
 STRANGERS = {
     b"PARE": ("an encrypted Parquet file", "Decrypt it first."),
     b"FEA1": ("a Feather file of version 1", _FROM_PANDAS.format(reader="read_feather")),
-    b"\xd0\xcf\x11\xe0": ("an old Excel workbook", _EXCEL),
+    b"\xd0\xcf\x11\xe0": ("an old Excel workbook, or one with a password", _SAVE),
     b"SQLite format 3\0": ("an SQLite database", _FROM_PANDAS.format(reader="read_sql")),
     b"\x89HDF": ("an HDF5 file", _FROM_PANDAS.format(reader="read_hdf")),
     b"\x93NUMPY": ("a NumPy array", "Its columns need names: write it as CSV with a header line."),
@@ -53,17 +54,19 @@ def table_format(start: bytes, name: str) -> str:
     form = _of_start(TABLES, start) if _is_binary(start) else None
     if form is not None:
         return form
-    stranger = _archive(start) or _marked_up(start)
+    if start.startswith(b"PK\x03\x04") and (b"[Content_Types].xml" in start or b"xl/" in start):
+        return EXCEL
+    stranger = _archive(start) or _model(start) or _marked_up(start)
     if stranger is None and _is_binary(start):
         stranger = _of_start(STRANGERS, start)
     if stranger is not None:
         what, remedy = stranger
-        raise TableFileError(f"{name} is {what}; CSV, Parquet or Arrow is needed. {remedy}")
+        raise TableFileError(f"{name} is {what}; CSV, Excel, Parquet or Arrow is needed. {remedy}")
     if not start.removeprefix(b"\xef\xbb\xbf").strip():
         raise TableFileError(f"{name} is empty. A table with a header line is needed.")
     if name.lower().endswith(BINARY_ENDINGS):
         raise TableFileError(
-            f"{name} does not start like a Parquet or Arrow file. Write it again; if it is CSV, "
+            f"{name} does not start like a file of its ending. Write it again; if it is CSV, "
             "let its name end in .csv."
         )
     return CSV
@@ -83,11 +86,16 @@ def _archive(start: bytes) -> tuple[str, str] | None:
         return "a tar archive", _UNPACK
     if not start.startswith(b"PK\x03\x04"):
         return None
-    if b"[Content_Types].xml" in start or b"xl/" in start:
-        return "an Excel workbook", _EXCEL
     if b"opendocument.spreadsheet" in start:
-        return "an OpenDocument spreadsheet", _EXCEL.replace("Excel", "LibreOffice", 1)
+        return "an OpenDocument spreadsheet", _SAVE
     return "a zip archive", _UNPACK
+
+
+def _model(start: bytes) -> tuple[str, str] | None:
+    """A safetensors file: the length of its header, then the header, which is JSON."""
+    if start[6:9] != b"\0\0{":
+        return None
+    return "a model, not a table", "Pass the table; commands that need both take the model first."
 
 
 def _marked_up(start: bytes) -> tuple[str, str] | None:

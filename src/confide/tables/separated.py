@@ -18,6 +18,11 @@ from confide.tables.words import reads_as_number, type_in_words
 # Types are those of the first block, so it is larger than pyarrow's own; a record must fit in one.
 # Reading takes about fifty times as much memory, as pyarrow reads ahead.
 BLOCK_BYTES = 2**21
+# Each column of each block takes pyarrow time and a kilobyte of its own: a wide table has blocks of
+# so much for each column, up to a limit.
+BYTES_PER_COLUMN, LONGEST_BLOCK = 2**9, 2**26
+# To begin to read a column takes pyarrow ten kilobytes: so many are looked at by ourselves first.
+MANY_COLUMNS = 1000
 # Of a table in memory, for each byte of its text: 0 and a comma are a number of 8 bytes.
 BYTES_PER_BYTE = 4
 DELIMITERS = ",;\t|"
@@ -29,6 +34,7 @@ MISSING = (
 )
 # 00501 is a postal code or another name in digits; as a number it would lose its zeros.
 CODE = r"^\s*0[0-9]+\s*$"
+CODE_BEGINS = re.compile(rb'[\s",;|]0[0-9]')
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 CONVERSION = re.compile(
     r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (.+?): invalid value '(.*)'",
@@ -147,9 +153,16 @@ class SeparatedText:
         size = None if stream.path is None else stream.path.stat().st_size
         self.about_rows = None if size is None else head.count(b"\n") * size // max(len(head), 1)
         self._delimiter = _delimiter(head)
-        _check_header(next(_records(head, self._delimiter), []), name)
+        records = _records(head, self._delimiter)
+        names = next(records, [])
+        _check_header(names, name)
+        if len(names) > MANY_COLUMNS:
+            self._refuse_ragged(names, next(records, names))
+        wide = min(LONGEST_BLOCK, BYTES_PER_COLUMN * len(names))
+        self._at_once = wide if wide > BLOCK_BYTES else block_bytes
         self.schema = self._first(Text(io.BytesIO(head), name, block_bytes, whole=whole)).schema
-        self._codes = self._codes_in(Text(io.BytesIO(head), name, block_bytes, whole=whole))
+        if CODE_BEGINS.search(head):  # few files have any, and to look at each column takes long
+            self._codes = self._codes_in(Text(io.BytesIO(head), name, block_bytes, whole=whole))
         fields = (f.with_type(self._codes.get(f.name, f.type)) for f in self.schema)
         self.schema = require("pyarrow", "tables").schema(fields)
 
@@ -212,9 +225,7 @@ class SeparatedText:
         try:
             yield {
                 # One thread numbers the rows that it complains of, and is as fast on two cores.
-                "read_options": self._csv.ReadOptions(
-                    block_size=self._block_bytes, use_threads=False
-                ),
+                "read_options": self._csv.ReadOptions(block_size=self._at_once, use_threads=False),
                 "parse_options": self._csv.ParseOptions(
                     delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=refuse
                 ),
@@ -234,6 +245,13 @@ class SeparatedText:
             raise TableFileError(
                 self._ragged(ragged[0]) if ragged else self._in_words(str(error))
             ) from error
+
+    def _refuse_ragged(self, names: list[str], first: list[str]) -> None:
+        """A header that is far longer than the first row is refused before pyarrow reads it."""
+        if len(first) != len(names) and any(field.strip() for field in first):
+            text = self._delimiter.join(first)
+            row = self._csv.InvalidRow(len(names), len(first), 2, text)
+            raise TableFileError(self._ragged(row))
 
     def _ragged(self, row: Any) -> str:
         return (
@@ -255,14 +273,15 @@ class SeparatedText:
             )
         if "straddl" in complaint:
             return (
-                f"{self._name} has a row of more than {self._block_bytes // 2**20} MiB. Is there a "
+                f"{self._name} has a row of more than {self._at_once // 2**20} MiB. Is there a "
                 "quotation mark that is never closed?"
             )
         return f"{self._name} cannot be read as CSV: {complaint}."
 
     def _check_decimals(self, table: Any, types: Mapping[str, Any]) -> None:
         """A text column of nothing but 1,5 and 2,25 was meant as numbers."""
-        for name in table.column_names:
+        is_string = require("pyarrow", "tables").types.is_string
+        for name in (field.name for field in table.schema if is_string(field.type)):
             values = [v for v in table[name].slice(0, 1000).to_pylist() if v is not None]
             if name not in types and values and all(map(_has_comma, values)):
                 raise TableFileError(

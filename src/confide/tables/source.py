@@ -10,7 +10,7 @@ import weakref
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from confide.errors import TableFileError, nearest
+from confide.errors import TableFileError, no_such_file
 from confide.extras import require
 from confide.persistence import said_if_full
 from confide.tables.recognise import compression
@@ -117,11 +117,7 @@ def _stat(path: Path) -> os.stat_result:
     try:
         status = path.stat()
     except FileNotFoundError as error:
-        folder = path.absolute().parent
-        hint = f"There is no folder {folder} either."
-        if folder.is_dir():
-            hint = nearest(path.name, (file.name for file in folder.iterdir()))
-        raise TableFileError(f"There is no file {path}. {hint}".rstrip()) from error
+        raise TableFileError(no_such_file(path)) from error
     except OSError as error:
         raise TableFileError(f"{path} cannot be opened: {error.strerror}.") from error
     if stat.S_ISDIR(status.st_mode):

@@ -9,7 +9,8 @@ from confide.budget import Meter
 from confide.errors import TableFileError, nearest
 from confide.extras import require
 from confide.tables.binary import BinaryTable
-from confide.tables.recognise import ARROW_STREAM, CSV, PARQUET, table_format
+from confide.tables.excel import ExcelTable
+from confide.tables.recognise import ARROW_STREAM, CSV, EXCEL, PARQUET, table_format
 from confide.tables.separated import BLOCK_BYTES, SeparatedText
 from confide.tables.source import START_BYTES, Ahead, is_read_once, name_of, open_bytes, spooled
 
@@ -17,11 +18,12 @@ ROWS_PER_BLOCK = 65_536
 
 
 class TableFile:
-    """A table in a file or on standard input: CSV, TSV, Parquet or Arrow, known by its content.
+    """A table in a file or on standard input: CSV, Excel, Parquet or Arrow, known by its content.
 
     Text may have , ; tab or | between its fields and needs a header line; empty fields, NA, NaN,
     null and their like are missing. A column whose first megabytes have a whole number that starts
-    with a zero, such as the postal code 00501, is text. Each file may be compressed by gzip, zstd
+    with a zero, such as the postal code 00501, is text. Of an Excel workbook the first sheet is
+    read, with the names of the columns in its first row. Each file may be compressed by gzip, zstd
     or bz2. The row labels of pandas in Parquet and Arrow are left out, other metadata is ignored;
     nothing in a file is run.
 
@@ -32,7 +34,8 @@ class TableFile:
 
     Attributes:
         name: What messages call it.
-        format: "CSV" (with any delimiter), "Parquet", "Arrow file" or "Arrow stream".
+        format: "CSV" (with any delimiter), "Excel", "Parquet", "Arrow file" or "Arrow stream".
+        note: What there is to say about it, or None.
         schema: Names and types of the columns; those of text are what its first megabytes show.
 
     Raises:
@@ -42,8 +45,9 @@ class TableFile:
     def __init__(self, source: str | Path, *, block_bytes: int = BLOCK_BYTES) -> None:
         self.name = name_of(source)
         self._source, self._block_bytes = source, block_bytes
-        self._unread: SeparatedText | BinaryTable | None = self._opened()
+        self._unread: SeparatedText | BinaryTable | ExcelTable | None = self._opened()
         self.schema = self._unread.schema
+        self.note: str | None = getattr(self._unread, "note", None)
         _check_names(self.schema.names, self.name)
 
     def blocks(
@@ -88,14 +92,18 @@ class TableFile:
         """How many rows there are, roughly; None where only reading would tell."""
         return None if self._unread is None else self._unread.about_rows
 
-    def _opened(self) -> SeparatedText | BinaryTable:
+    def _opened(self) -> SeparatedText | BinaryTable | ExcelTable:
         stream = open_bytes(self._source)
         self.format = table_format(stream.peek(START_BYTES), self.name)
         if self.format == CSV:
             return SeparatedText(stream, self.name, self._block_bytes)
+        if self.format == EXCEL:
+            return ExcelTable(
+                stream.path.open("rb") if stream.path else spooled(stream, self.name), self.name
+            )
         return BinaryTable(_seekable(stream, self.format, self.name), self.format, self.name)
 
-    def _taken(self) -> SeparatedText | BinaryTable:
+    def _taken(self) -> SeparatedText | BinaryTable | ExcelTable:
         if self._unread is None and is_read_once(self._source):
             raise TableFileError(f"{self.name} has been read already, and can be read only once.")
         table, self._unread = self._unread or self._opened(), None

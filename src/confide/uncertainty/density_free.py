@@ -3,22 +3,28 @@
 import math
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import numpy as np
 from jaxtyping import Float64
 
 from confide.errors import NoSuchIntervalError
-from confide.uncertainty.law import Draws, Row, SymmetricLaw, Values
+from confide.uncertainty.law import Draws, Law, Numbers, Row, SymmetricLaw, Values
 
 Scores = Float64[np.ndarray, " score"]
 # Levels are compared as they are meant: 0.7 + 0.1 is 0.8.
 SAME_LEVEL = 1e-9
 
 
-class DensityFreeLaw(SymmetricLaw):
-    """A symmetric law that has intervals and no density."""
+NO_DENSITY = (
+    "A calibrated prediction has quantiles and no density. Score its quantiles or its intervals, "
+    "or ask the law of `prediction.uncalibrated`."
+)
+
+
+class DensityFreeLaw(Law):
+    """A law that has intervals and no density."""
 
     def log_density(self, value: Values) -> NoReturn:
         """Refuses: there is no density."""
@@ -36,7 +42,7 @@ class DensityFreeLaw(SymmetricLaw):
 
 
 @dataclass(frozen=True)
-class LevelLaw(DensityFreeLaw):
+class LevelLaw(DensityFreeLaw, SymmetricLaw):
     """An interval for each row at one level: a law with one answer.
 
     Attributes:
@@ -99,7 +105,7 @@ def conformal_quantile(sorted_scores: Scores, confidence_level: float) -> float:
 
 
 @dataclass(frozen=True)
-class ScoreLaw(DensityFreeLaw):
+class ScoreLaw(DensityFreeLaw, SymmetricLaw):
     """A law whose intervals are quantiles of calibration scores.
 
     So it has no density, and the share 1 / (n + 1) that n scores leave open lies at infinity, half
@@ -164,13 +170,79 @@ class ScoreLaw(DensityFreeLaw):
 
     @property
     def _no_density(self) -> str:
-        return (
-            "A calibrated prediction has quantiles and no density. Score its quantiles or its "
-            "intervals, or ask the law of `prediction.uncalibrated`."
-        )
+        return NO_DENSITY
+
+
+@dataclass(frozen=True)
+class SignedScoreLaw(DensityFreeLaw):
+    """A law each of whose bounds is a quantile of signed scores, and right by itself.
+
+    Of n scores, the share 1 / (n + 1) is left open on each side, and lies at infinity there.
+
+    Attributes:
+        location: what the scores are counted from.
+        scale: what a score of one stands for.
+        sorted_scores: how far above the location observations were, in scales; below it they are
+            negative.
+    """
+
+    location: Row
+    scale: Row
+    sorted_scores: Scores
+
+    def quantile(self, probability: float) -> Row:
+        """The value below which the unknown lies; infinite, with a warning, for want of scores."""
+        scores, ranks = self.sorted_scores, (len(self.sorted_scores) + 1) * probability
+        slack = SAME_LEVEL * len(scores)  # levels are taken as they are meant
+        below, above = math.floor(ranks + slack), math.ceil(ranks - slack)
+        if abs(probability - 0.5) < SAME_LEVEL:
+            score = float(np.mean(scores[[below - 1, above - 1]])) if len(scores) > 1 else scores[0]
+        elif probability < 0.5:
+            score = float(scores[below - 1]) if below > 0 else -math.inf
+        else:
+            score = float(scores[above - 1]) if above <= len(scores) else math.inf
+        if math.isinf(score):
+            why = self._why_infinite(abs(2 * probability - 1))
+            warnings.warn(why, UserWarning, stacklevel=5)
+        return self.location + _times(score, self.scale)
+
+    def cdf(self, value: Values) -> Row:
+        """The probability of lying at or below `value` (one number, or one for each row)."""
+        distance = np.broadcast_to(value - self.location, self.location.shape)
+        ratio = np.where(distance >= 0, math.inf, -math.inf)  # without a scale
+        with np.errstate(over="ignore"):
+            np.divide(distance, self.scale, out=ratio, where=self.scale > 0)
+        inside = np.interp(ratio, *self._curve)
+        return np.where(np.isinf(distance), np.where(distance > 0, 1.0, 0.0), inside)
+
+    def sample(self, generator: np.random.Generator, n_samples: int) -> Draws:
+        """Independent draws, for each row; two of n + 1 are infinite."""
+        drawn = generator.uniform(size=(n_samples, len(self.location)))
+        scores, probabilities = self._curve
+        score = np.interp(drawn, probabilities, scores, left=-math.inf, right=math.inf)
+        return self.location + _times(score, self.scale)
+
+    def take(self, rows: Numbers) -> "SignedScoreLaw":
+        """The law of the rows with these numbers, in this order."""
+        return replace(self, location=self.location[rows], scale=self.scale[rows])
+
+    @property
+    def _curve(self) -> tuple[Scores, Scores]:
+        """The finite scores, and the probability of a score up to each."""
+        probabilities = np.arange(1, len(self.sorted_scores) + 1) / (len(self.sorted_scores) + 1)
+        finite = np.isfinite(self.sorted_scores)
+        return self.sorted_scores[finite], probabilities[finite]
+
+    @abstractmethod
+    def _why_infinite(self, confidence_level: float) -> str:
+        """What the user is told of infinite bounds at that level."""
+
+    @property
+    def _no_density(self) -> str:
+        return NO_DENSITY
 
 
 def _times(score: float | Values, scale: Row) -> Values:
     """Score times scale, where an infinite score is infinite on any scale, zero too."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.where(np.isinf(score), math.inf, score * scale)
+        return np.where(np.isinf(score), score, score * scale)

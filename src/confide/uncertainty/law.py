@@ -15,6 +15,8 @@ Values = Float64[np.ndarray, "..."]
 Draws = Float64[np.ndarray, "sample row"]
 Numbers = Int[np.ndarray, " some"]
 Origin: TypeAlias = Literal["model", "held_out", "twins"]
+# Of a distance: its largest power of two, and halvings that leave nothing between two floats.
+_FARTHEST, _HALVINGS = 1000.0, 64
 
 
 class NormalMixture(NamedTuple):
@@ -65,6 +67,17 @@ class Law(Protocol):
     def quantile(self, probability: float) -> Row:
         """The value below which the unknown lies with that probability."""
 
+    def quantile_of_each(self, probabilities: Row) -> Row:
+        """The same at a probability for each row."""
+        centre, side = self.quantile(0.5), np.where(probabilities < 0.5, -1, 1)
+        # Halved on a logarithmic scale, as nothing is known of the law's.
+        near, far = np.full((2, len(centre)), [[-_FARTHEST], [_FARTHEST]])
+        for _ in range(_HALVINGS):
+            middle = (near + far) / 2
+            is_short = side * (probabilities - self.cdf(centre + side * 2.0**middle)) > 0
+            near, far = np.where(is_short, middle, near), np.where(is_short, far, middle)
+        return centre + side * np.where(far < _FARTHEST, 2.0**far, np.inf)
+
     @abstractmethod
     def cdf(self, value: Values) -> Row:
         """The probability of lying at or below `value` (one number, or one for each row)."""
@@ -87,6 +100,32 @@ class Law(Protocol):
     @abstractmethod
     def take(self, rows: Numbers) -> "Law":
         """The law of the rows with these numbers, in this order."""
+
+
+@dataclass(frozen=True)
+class DerivedLaw(Law):
+    """A law that is made from another, and named after it.
+
+    Attributes:
+        law: the other.
+    """
+
+    law: Law
+
+    @property
+    def origin(self) -> Origin:
+        """Where the other comes from."""
+        return self.law.origin
+
+    @property
+    def levels(self) -> tuple[float, ...] | None:
+        """The levels that the other has intervals for."""
+        return self.law.levels
+
+    @property
+    def has_t_part(self) -> bool:
+        """Whether the other has one."""
+        return self.law.has_t_part
 
 
 @dataclass(frozen=True)

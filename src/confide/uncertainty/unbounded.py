@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool
 
-from confide.uncertainty.law import Bounds, Draws, Law, NormalMixture, Numbers, Origin, Row, Values
+from confide.uncertainty.law import Bounds, DerivedLaw, Draws, NormalMixture, Numbers, Row, Values
 
 # The variance of a row of which nothing is known: finite, so that shares and sums stay numbers.
 VAST = 1e200
 
 
 @dataclass(frozen=True)
-class PartlyUnboundedLaw(Law):
+class PartlyUnboundedLaw(DerivedLaw):
     """A law with infinite bounds at some rows.
 
     Attributes:
@@ -21,24 +21,8 @@ class PartlyUnboundedLaw(Law):
         location: of each row; that of the others is not used.
     """
 
-    law: Law
     is_unbounded: Bool[np.ndarray, " row"]
     location: Row
-
-    @property
-    def origin(self) -> Origin:
-        """Where the other rows' law comes from."""
-        return self.law.origin
-
-    @property
-    def levels(self) -> tuple[float, ...] | None:
-        """The levels that the other rows have intervals for."""
-        return self.law.levels
-
-    @property
-    def has_t_part(self) -> bool:
-        """Whether the other rows' law has one."""
-        return self.law.has_t_part
 
     def interval(self, confidence_level: float) -> Bounds:
         """Lower and upper bound."""

@@ -3,11 +3,12 @@
 from confide.workflow.check import CheckedTable as CheckedTable
 from confide.workflow.check import check_table as check_table
 from confide.workflow.check import compared as compared
+from confide.workflow.check import settings_of as settings_of
+from confide.workflow.columns import as_meant as as_meant
 from confide.workflow.describe import Description as Description
 from confide.workflow.describe import described as described
 from confide.workflow.fit import FittedTable as FittedTable
 from confide.workflow.fit import fit_table as fit_table
-from confide.workflow.fit import without_columns as without_columns
 from confide.workflow.notes import Notes as Notes
 from confide.workflow.page.content import page_document as page_document
 from confide.workflow.page.inputs import PageInputs as PageInputs

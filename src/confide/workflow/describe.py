@@ -7,6 +7,7 @@ from confide.calibration import MANY_BIASED
 from confide.estimators import IntervalRegressor, in_words
 from confide.terminal import plain
 from confide.workflow.training_table import TrainingTable
+from confide.workflow.verdict import verdict_lines
 
 if TYPE_CHECKING:
     from confide.calibration import CalibrationSummary
@@ -66,9 +67,8 @@ class Description:
         return {name: fact for name, fact in facts.items() if fact}
 
     def _prediction_intervals(self) -> str:
-        if self.calibrated_on:
-            return f"calibrated on {self.calibrated_on:,} rows"
-        return self._twins() or "not calibrated"
+        n = self.calibrated_on
+        return f"calibrated on {n:,} rows" if n else "not calibrated"
 
     def _twins(self) -> str:
         if self.confidence_calibration is None:
@@ -78,6 +78,11 @@ class Description:
         n = sum(twin["n_simulations"] for twin in twins)
         return f"calibrated on {n} simulated data sets ({kinds})"
 
+    @property
+    def verdict(self) -> list[str]:
+        """Whether the model is any good, in three lines."""
+        return verdict_lines(self.judged, self.warnings, calibrated=self.calibrated_on > 0)
+
     def __str__(self) -> str:
         return "\n".join(self.lines)
 
@@ -85,15 +90,13 @@ class Description:
     def lines(self) -> list[str]:
         """In lines for people, whatever a stranger's file holds."""
         width = max(map(len, self.facts)) + 2
-        lines = [f"{name + ':':{width}}{fact}" for name, fact in self.facts.items()]
+        lines = [*self.verdict, ""] if self.rows else []
+        lines += [f"{name + ':':{width}}{fact}" for name, fact in self.facts.items()]
         lines += ["", f"{len(self.columns)} columns:"]
         names = [plain(column["name"]) for column in self.columns]
         wide = max(map(len, names), default=0)
         kinds = (column["kind"] for column in self.columns)
         lines += [f"  {name:{wide}}  {kind}" for name, kind in zip(names, kinds, strict=True)]
-        if self.judged:
-            lines += ["", "On the held-out rows:"]
-            lines += [f"  {name}: {value:.4g}" for name, value in self.judged.items()]
         for title, sentences in (("Notes", self.notes), ("Warnings", self.warnings)):
             if sentences:
                 lines += ["", f"{title} from the fit:", *(f"  {line}" for line in sentences)]
@@ -139,7 +142,6 @@ def sentences(summary: "CalibrationSummary | None") -> list[str]:
         f"{twin.ratio:.2g} times as large as on the data"
         for twin in summary.resemblances
     )
-    known = f"known to about ± {100 * summary.factor_error:.0f} %"
     lines = [
         f"Confidence intervals are calibrated on simulated twins of the training rows: {twins}.",
         *(
@@ -147,10 +149,11 @@ def sentences(summary: "CalibrationSummary | None") -> list[str]:
             f"the typical row, and {low:.2g} to {high:.2g} times in nine rows of ten."
             for level, (low, middle, high) in summary.widening.items()
         ),
-        f"With this many simulations, the width in a typical row is {known}.",
     ]
     if summary.biased <= MANY_BIASED:  # else it is a warning
-        few = f"At {100 * summary.biased:.0f} % of the rows the systematic error exceeds chance."
+        few = (
+            f"At {100 * summary.biased:.0f} % of the rows the bias exceeds twice the claimed error."
+        )
         lines.append(few)
     return lines
 

@@ -1,26 +1,30 @@
 """From a table to a model: hold rows out, train, judge, calibrate."""
 
 import contextlib
+import shlex
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
 from confide.calibration import smallest_calibration_set
-from confide.diagnostics import overfitting_check
-from confide.document import with_error
+from confide.diagnostics import mean_shares, overfitting_check
 from confide.errors import CalibrationWarning, NoSuchIntervalError, TargetError, TwinError
 from confide.estimators import IntervalRegressor
 from confide.fingerprints import groups
 from confide.moved import warn_renamed
 from confide.prediction import Prediction
 from confide.simulate import FEWEST_ROWS as FEWEST_FOR_A_TWIN
-from confide.workflow.accuracy import accuracy_scores
+from confide.workflow.accuracy import TOO_FAR, accuracy_scores, mean_score
+from confide.workflow.baseline import boosted_means
+from confide.workflow.columns import as_meant
 from confide.workflow.describe import described
 from confide.workflow.notes import Notes, counted_in_file
+from confide.workflow.order import groups_in, order_of, sorted_by
+from confide.workflow.suspicions import giveaways, wild_targets
 from confide.workflow.target import known_rows
 from confide.workflow.training_table import Split, TrainingTable, split
 
@@ -32,8 +36,17 @@ Row = Float64[np.ndarray, " row"]
 FEWEST_TO_CALIBRATE = smallest_calibration_set(0.95)
 # With fewer rows to train on, the reader is warned.
 FEW_ROWS = 50
+# What a command can do against overfitting.
+LESS_OVERFITTING = "--recipe tabular, fewer --epochs or more rows would help."
 # Levels that the prediction intervals are judged at.
-LEVELS = (0.8, 0.95)
+LEVELS = (0.8, 0.9, 0.95)
+WORSE_THAN_MEAN = (
+    "On the held-out rows the model is no better than always predicting the mean of the target. "
+    "Does the target have extreme values, or are there too few rows?"
+)
+BETTER_BOOSTED = "Gradient boosting predicts the held-out rows better, by more than chance. "
+TRY_TREES = "Try --learner xgboost or lightgbm, which give boosted trees both kinds of intervals."
+TRY_ROUNDS = "Try more rounds: --epochs 1000."
 
 
 @dataclass(frozen=True)
@@ -51,25 +64,9 @@ class FittedTable:
     warnings: tuple[str, ...]
 
     @property
-    def judgement(self) -> str:
-        """How good it is on the held-out rows, in a sentence."""
-        judged = TrainingTable.of(self.model).judged
-        if not judged:
-            return "No rows were held out, so it is not known how good the model is."
-        held = " and ".join(
-            f"{name} % prediction intervals contained {100 * judged[f'coverage_{name}']:.0f} % "
-            f"of them (expected: {name} ± {100 * judged[f'coverage_{name}_se']:.1f} %)"
-            for name in (f"{100 * level:g}" for level in LEVELS)
-            if f"coverage_{name}" in judged
-        )
-        calibrated = " The prediction intervals are now calibrated on these rows." * (
-            self.model.calibration_ is not None
-        )
-        rmse = with_error(judged["rmse"], judged["rmse_se"])
-        return (
-            f"On {judged['rows']:,.0f} held-out rows: RMSE {rmse}, where the target's standard "
-            f"deviation is {judged['target_sd']:.4g}; {held}.{calibrated}"
-        )
+    def verdict(self) -> list[str]:
+        """Whether the model is any good, in three lines."""
+        return described(self.model).verdict
 
     def to_json(self) -> dict[str, Any]:
         """The model's description, as plain values."""
@@ -83,7 +80,11 @@ def fit_table(
     *,
     file: str = "",
     hold_out: float = 0.2,
+    hold_out_by: str | None = None,
+    group: str | None = None,
+    exclude: Sequence[str] = (),
     seed: int = 0,
+    ids: Sequence[str] = (),
     calibrate_confidence: bool = False,
     n_simulations: int = 20,
     honest: bool | None = None,
@@ -92,7 +93,7 @@ def fit_table(
 
     A share of the rows is held out. The reported accuracy is that on these rows, which the model
     has not seen, and the prediction intervals are then calibrated on them. Confidence intervals
-    can be calibrated too, on simulated twins of the rows that were trained on.
+    are calibrated by the estimator, on simulated twins of the rows that it is fitted to.
 
     Args:
         table: columns of any kind; rows without a target are left out.
@@ -100,9 +101,16 @@ def fit_table(
         estimator: what to fit, in place.
         file: name of the table's file, remembered.
         hold_out: share of the rows to hold out, at most 10,000 of them; 0 for none.
+        hold_out_by: name of a column of dates or numbers. The last rows by it are held out, instead
+            of random ones, and the fit leaves out blocks of it in turn: for a model that is to
+            predict later rows.
+        group: name of a column, such as the patient, whose rows are held out and left out together:
+            for a model that is to predict other groups. It is not used to predict.
+        exclude: names of columns that are not used to predict.
         seed: of the choice of rows.
-        calibrate_confidence: whether to calibrate confidence intervals, see
-            `IntervalRegressor.calibrate_confidence`; it takes as long as `n_simulations` fits.
+        ids: columns that name the rows; the model remembers them, but does not learn from them.
+        calibrate_confidence: whether to calibrate confidence intervals of an estimator that does
+            not do so by itself, see `IntervalRegressor.calibrate_confidence`.
         n_simulations: simulated data sets to calibrate them on.
         honest: the old name of `calibrate_confidence`.
 
@@ -118,13 +126,25 @@ def fit_table(
         warn_renamed("`honest` of fit_table", "`calibrate_confidence`")
         calibrate_confidence = honest
     notes = Notes()
+    if hold_out_by is not None and group is not None:
+        raise TargetError(
+            "Rows can be held out by time or by group, but `hold_out_by` and `group` were both "
+            "given. Pass one of them."
+        )
     features, y, rows = known_rows(table, target, notes)
+    order = None if hold_out_by is None else order_of(features, hold_out_by)
+    of_rows = None if group is None else groups_in(features, group)
+    unused = {*exclude, *ids, *([] if group is None else [group])}
+    used = as_meant(features, exclude=sorted(unused))
     with notes.of_warnings():
         with counted_in_file(rows):
-            parts = split(features, y, hold_out=hold_out, seed=seed)
+            how: dict[str, Any] = {"hold_out": hold_out, "seed": seed}
+            parts = split(used, y, order=order, groups=of_rows, **how)
+        if len(parts.y_held):
+            notes.add(_what_is_held_out(features, parts.aside, hold_out_by, group))
         if calibrate_confidence:
             _refuse_without_twin(parts)
-        model = estimator.fit(parts.train, parts.y_train)
+        model = estimator.fit(parts.train, parts.y_train, groups=parts.groups)
     if len(parts.y_held) < parts.rows.n_set_aside:
         notes.add(
             f"Of {parts.rows.n_set_aside:,} held-out rows, {len(parts.y_held):,} are different; "
@@ -140,13 +160,20 @@ def fit_table(
         if len(parts.y_held) >= FEWEST_TO_CALIBRATE:
             model.calibrate(parts.held, parts.y_held)
         else:
-            notes.add(_why_not_calibrated(len(parts.y_held), on_twins=calibrate_confidence))
-            if calibrate_confidence and at_held is not None:
-                # The twins' intervals stay, and the twins have not seen these rows.
-                at_held = model.get_prediction(parts.held)
-    judged = {} if at_held is None else judged_on(at_held, parts.y_held)
-    worries = _worries(model.fitted_, at_train, parts.y_train, at_held, parts.y_held)
-    origin = TrainingTable(target, file, tuple(notes), tuple(worries), judged)
+            notes.add(_why_not_calibrated(len(parts.y_held)))
+    judged: dict[str, float] = {}
+    worries = [
+        *giveaways(
+            parts.train.encoder,
+            *(parts.train.matrix, parts.y_train, parts.held.matrix, parts.y_held),
+        ),
+        *wild_targets(y, rows),
+    ]
+    if at_held is not None:
+        judged = judged_on(at_held, parts.y_held)
+        worries += _behind(model, at_held, parts, judged)
+    worries += _worries(model.fitted_, at_train, parts.y_train, at_held, parts.y_held)
+    origin = TrainingTable(target, file, tuple(notes), tuple(worries), judged, tuple(ids))
     model.training_table_ = replace(parts.rows, origin=asdict(origin))
     description = described(model)
     return FittedTable(model, tuple(description.notes), tuple(description.warnings))
@@ -157,24 +184,39 @@ def judged_on(prediction: Prediction, y: Row) -> dict[str, float]:
     rmse, *_ = accuracy_scores(y, prediction.mean)
     numbers = {"rows": len(y), "rmse": rmse.value, "rmse_se": rmse.standard_error}
     numbers["target_sd"] = np.std(y)
-    for level in LEVELS:
-        with contextlib.suppress(NoSuchIntervalError):  # a method of one level
-            coverage = prediction.observed_coverage(y, [level])
-            numbers[f"coverage_{100 * level:g}"] = coverage.shares[0]
-            numbers[f"coverage_{100 * level:g}_se"] = coverage.standard_error[0]
+    with contextlib.suppress(NoSuchIntervalError):  # a method without variances
+        shares = mean_shares(prediction.sources)
+        numbers |= {f"{name}_share": share for name, share in shares.items()}
+    for level in prediction.prediction_law.levels or LEVELS:
+        coverage = prediction.observed_coverage(y, [level])
+        numbers[f"coverage_{100 * level:g}"] = coverage.shares[0]
+        numbers[f"coverage_{100 * level:g}_se"] = coverage.standard_error[0]
     return {name: float(value) for name, value in numbers.items()}
 
 
-def without_columns(table: "pa.Table", names: Sequence[str]) -> "pa.Table":
-    """A table without some of its columns.
-
-    Raises:
-        TargetError: there is no such column.
-    """
-    for name in names:
-        if name not in table.column_names:
-            raise TargetError.of_missing(name, table.column_names, "leave out")
-    return table.drop_columns(list(names))
+def _what_is_held_out(
+    features: "pa.Table", aside: Bool[np.ndarray, " row"], by: str | None, group: str | None
+) -> str:
+    """Which rows are held out where they are not drawn, or should perhaps not be; else nothing."""
+    n = int(aside.sum())
+    if by is not None:
+        order = np.where(aside, order_of(features, by), np.inf)
+        first = str(features.column(by)[int(np.argmin(order))]).removesuffix(" 00:00:00")
+        return f"The last {n:,} rows by {by!r} are held out, from {first} on."
+    if group is not None:
+        groups = groups_in(features, group)
+        n_groups = len(np.unique(groups[aside]))
+        return (
+            f"{n_groups:,} of {groups.max() + 1:,} groups of {group!r} are held out whole. "
+            f"{group!r} itself is not used to predict."
+        )
+    if (dates := sorted_by(features)) is None:
+        return ""
+    return (
+        f"The rows are in the order of {dates!r}, and {n:,} of them, drawn at random, are held "
+        "out. If the model is to predict later rows, hold out the last ones instead: add "
+        f"--hold-out-by {shlex.quote(dates)}"
+    )
 
 
 def _refuse_without_twin(parts: Split) -> None:
@@ -190,10 +232,9 @@ def _refuse_without_twin(parts: Split) -> None:
         )
 
 
-def _why_not_calibrated(n_rows: int, *, on_twins: bool) -> str:
-    so_far = "calibrated on simulated twins only" if on_twins else "not calibrated"
+def _why_not_calibrated(n_rows: int) -> str:
     return (
-        f"Prediction intervals are {so_far}: calibrating them on held-out rows needs "
+        "Prediction intervals are not calibrated: calibrating them on held-out rows needs "
         f"{FEWEST_TO_CALIBRATE} different rows, but there are {n_rows}."
     )
 
@@ -203,7 +244,27 @@ def _overfitting(*predictions: Any) -> list[str]:
         check = overfitting_check(*predictions)
     except NoSuchIntervalError:  # nothing held out, and no classical variance
         return []
-    return [check.reason] if check.fires else []
+    return [check.in_words(LESS_OVERFITTING)] if check.fires else []
+
+
+def _behind(
+    model: IntervalRegressor, held: Prediction, parts: Split, judged: dict[str, float]
+) -> list[str]:
+    """What predicts the held-out rows better, if something does; its errors go into `judged`."""
+    y = parts.y_held
+    squares = {
+        "mean": (y - parts.y_train.mean()) ** 2,
+        "boosting": (y - boosted_means(parts.train, parts.y_train, parts.held)) ** 2,
+    }
+    judged |= {f"{name}_rmse": float(np.sqrt(of.mean())) for name, of in squares.items()}
+    own = (y - held.mean) ** 2
+    if len(y) > 1 and own.mean() > squares["mean"].mean():
+        return [WORSE_THAN_MEAN]
+    gain = mean_score("gain", own - squares["boosting"], "")
+    if gain.value > TOO_FAR * gain.standard_error:
+        of_networks = hasattr(model, "hidden_layer_sizes")
+        return [BETTER_BOOSTED + (TRY_TREES if of_networks else TRY_ROUNDS)]
+    return []
 
 
 def _worries(
@@ -218,11 +279,4 @@ def _worries(
     # Noise that was learnt from rows left out is not too small, however well others are fitted.
     if getattr(fitted, "noise", None) is None:
         worries += _overfitting(train, *((y_train, held, y_held) if can_compare else ()))
-    if held is not None and can_compare:
-        squares, spread = (y_held - held.mean) ** 2, (y_held - y_train.mean()) ** 2
-        if (squares - spread).mean() > 0:
-            worries.append(
-                "On the held-out rows the model is no better than always predicting the mean of "
-                "the target. Does the target have extreme values, or are there too few rows?"
-            )
     return worries

@@ -38,8 +38,9 @@ class Notes:
             yield str(UnseenValueWarning(self._unseen))
 
     def add(self, note: str) -> None:
-        """Something to say."""
-        self._notes[note] = None
+        """Something to say, unless it is nothing."""
+        if note:
+            self._notes[note] = None
 
     @contextmanager
     def of_warnings(self) -> Iterator[None]:

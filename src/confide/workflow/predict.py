@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from confide.budget import BYTES_PER_PREDICTED_CELL, refuse_beyond_memory
+from confide.budget import of_predicting, refuse_beyond_memory
 from confide.encoding import EncodedTable
 from confide.errors import KeptColumnError, TableMismatchError, listed, nearest
 from confide.estimators import IntervalRegressor
@@ -46,7 +46,7 @@ def encoded(model: IntervalRegressor, table: "pa.Table") -> EncodedTable:
         raise TypeError("A model that was fitted to an array does not know the columns of a table.")
     n_rows, n_features = features.num_rows, len(encoder.feature_names)
     refuse_beyond_memory(
-        BYTES_PER_PREDICTED_CELL * n_rows * n_features,
+        of_predicting(n_rows, n_features, 1).bytes,
         f"Predicting {n_rows:,} rows of {n_features:,} columns of numbers at once",
     )
     return EncodedTable(features, encoder, *encoder.encode_and_report(features))
@@ -97,7 +97,7 @@ def arrow_types(
     if source.format != CSV:
         return {}
 
-    kinds = {"category": pa.string(), "number": pa.float64()}
+    kinds = {"category": pa.string(), "many categories": pa.string(), "number": pa.float64()}
     columns = () if model.encoder_ is None else model.encoder_.columns
     types = {column.name: kinds[column.kind] for column in columns if column.kind in kinds}
     return {n: kind for n, kind in types.items() if n not in kept or kind == pa.string()}
@@ -125,7 +125,7 @@ def prediction_blocks(
     """
     import pyarrow as pa
 
-    notes, start = Notes() if notes is None else notes, 0
+    notes, start, n_novel = Notes() if notes is None else notes, 0, 0
     for block in blocks:
         if start == block.num_rows == 0:
             raise TableMismatchError(
@@ -135,8 +135,10 @@ def prediction_blocks(
             features = encoded(model, block)
             prediction = model.get_prediction(features)
             frame = prediction.summary_frame(confidence_level)
-        if prediction.novelty is not None:
+        if prediction.is_novel is not None and prediction.novel_columns is not None:
             frame["is_novel"] = prediction.is_novel
+            frame["novel_columns"] = ["; ".join(names) for names in prediction.novel_columns]
+            n_novel += int(prediction.is_novel.sum())
         frame["unseen_values"] = features.encoder.count_new_categories(features.table)
         if both := [name for name in keep if name in frame.columns]:
             raise KeptColumnError(
@@ -147,6 +149,19 @@ def prediction_blocks(
         kept = {name: block.column(name) for name in keep}
         yield pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})
         start += block.num_rows
+    if model.novelty_ is not None:
+        notes.add(novel_words(n_novel, start))
+
+
+def novel_words(n_novel: int, n_rows: int) -> str:
+    """How many rows are unlike the training data, and what that means."""
+    if n_novel == 0:
+        return "No row is unlike the training data."
+    return (
+        f"{n_novel:,} of {n_rows:,} rows ({n_novel / n_rows:.1%}) are unlike the training data: do "
+        "not trust their intervals. By chance it would be about 1 %. See the columns is_novel and "
+        "novel_columns."
+    )
 
 
 def rows_per_block(n_columns: int) -> int:
@@ -155,13 +170,20 @@ def rows_per_block(n_columns: int) -> int:
 
 
 def n_fits(model: IntervalRegressor) -> int:
-    """How many fits are asked about each row: the model's own, and those to its twins."""
-    on_twins = model.confidence_calibration_
-    return 1 + (0 if on_twins is None else len(on_twins.fits))
+    """How many fits are asked about each row: the model's own, and that to its pilot."""
+    return 1 + (model.confidence_calibration_ is not None)
 
 
-def kept_columns(asked: str, there: Sequence[str]) -> list[str]:
-    """The columns that an option such as id,street or all asks to repeat.
+def kept_columns(asked: str, there: Sequence[str], ids: Sequence[str] = ()) -> list[str]:
+    """The columns to repeat: those that name the rows, and those that are asked for.
+
+    Args:
+        asked: names such as id,street; or all.
+        there: the columns of the table.
+        ids: those that name the rows, if they are there.
+
+    Returns:
+        Their names.
 
     Raises:
         KeptColumnError: one of them is not there.
@@ -172,7 +194,7 @@ def kept_columns(asked: str, there: Sequence[str]) -> list[str]:
     for name in kept:
         if name not in there:
             raise KeptColumnError.of_missing(name, there, "keep")
-    return kept
+    return list(dict.fromkeys([*(name for name in ids if name in there), *kept]))
 
 
 def without_formulas(block: "pa.Table", notes: Notes, *, escape: bool) -> "pa.Table":

@@ -5,15 +5,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.errors import NoSuchIntervalError
+from confide.encoding import EncodedTable
+from confide.errors import NoPlainFormError, NoSuchIntervalError
 from confide.estimators import IntervalRegressor
+from confide.export import interval_rules, model_parts
 from confide.prediction import Prediction
 from confide.workflow.describe import Description, described
 from confide.workflow.notes import Notes, counted_in_file
-from confide.workflow.page.inputs import PageInputs
+from confide.workflow.page.inputs import PageInputs, WhatIf
 from confide.workflow.predict import encoded
 from confide.workflow.target import take_target
-from confide.workflow.training_table import TrainingTable, status
+from confide.workflow.training_table import TrainingTable, known_again
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,26 +57,44 @@ def page_inputs(
     with counted_in_file(numbers - 1), notes.of_warnings():
         features = encoded(model, table)
         prediction = model.get_prediction(features)
-    target = TrainingTable.of(model).target or "the target"
+    origin = TrainingTable.of(model)
+    target, ids = origin.target or "the target", [n for n in origin.ids if n in table.column_names]
     y = take_target(table, target).y if target in table.column_names else None
     advice, levers = _advice(prediction, confidence_level)
     description, on_twins = described(model), model.confidence_calibration_
+    known = known_again(model, features.matrix, y)
     return PageInputs(
         title=f"{target}: {file}" if file else target,
         target=target,
         frame=features.table.to_pandas(),
         prediction=prediction,
-        status=status(model, features.matrix, y),
+        status=known.status,
         y=y,
         confidence_level=confidence_level,
         row_numbers=numbers,
+        ids=table.select(ids).to_pandas() if ids else None,
         n_calibration_rows=description.calibrated_on or None,
         summary=None if on_twins is None else on_twins.summary,
         advice=advice,
         levers=levers,
         warnings=[*description.warnings, *notes],
+        judged=description.judged,
+        held_out=known.held_out,
+        repeats=known.repeats,
+        what_if=_what_if(model, features, confidence_level),
         settings=_settings(model, description, file),
     )
+
+
+def _what_if(
+    model: IntervalRegressor, table: EncodedTable, confidence_level: float
+) -> WhatIf | str:
+    """What the page evaluates, or why it cannot."""
+    try:
+        parts = model_parts(model)
+    except NoPlainFormError as reason:
+        return str(reason)
+    return WhatIf(parts, *interval_rules(model, confidence_level), table)
 
 
 def _advice(

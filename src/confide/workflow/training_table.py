@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from jaxtyping import Bool, Float64
@@ -10,8 +10,10 @@ from jaxtyping import Bool, Float64
 from confide.encoding import EncodedTable
 from confide.errors import ModelFileError
 from confide.estimators import IntervalRegressor, TrainingRows
-from confide.fingerprints import are_copies, fingerprints, groups, identities
+from confide.fingerprints import Groups, are_copies, fingerprints, identities
+from confide.fingerprints import groups as groups_of
 from confide.persistence import checked_fields
+from confide.workflow.order import blocks_of_time, last_rows
 from confide.workflow.page.inputs import CALIBRATED, NEW, TRAINED
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ class TrainingTable:
         notes: what happened at the fit: rows dropped, columns left out.
         warnings: what the reader should worry about.
         judged: accuracy on the held-out rows, by name.
+        ids: columns that name the rows, to show beside predictions.
     """
 
     target: str | None = None
@@ -42,6 +45,7 @@ class TrainingTable:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     judged: Mapping[str, float] = field(default_factory=dict)
+    ids: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, model: IntervalRegressor) -> Self:
@@ -72,6 +76,8 @@ class Split:
             observations.
         y_held: their targets.
         rows: fingerprints of all rows.
+        aside: for each row of the table whether it is held out.
+        groups: number of each training row's group, to leave out together; None for none.
     """
 
     train: EncodedTable
@@ -79,9 +85,19 @@ class Split:
     held: EncodedTable
     y_held: Row
     rows: TrainingRows
+    aside: Bool[np.ndarray, " row"]
+    groups: Groups | None
 
 
-def split(features: "pa.Table", y: Row, *, hold_out: float, seed: int) -> Split:
+def split(
+    features: "pa.Table",
+    y: Row,
+    *,
+    hold_out: float,
+    seed: int,
+    order: Row | None = None,
+    groups: Groups | None = None,
+) -> Split:
     """Sets a share of a table's rows aside, and encodes both parts as training sees them.
 
     Args:
@@ -89,6 +105,8 @@ def split(features: "pa.Table", y: Row, *, hold_out: float, seed: int) -> Split:
         y: the target of each row.
         hold_out: share of the rows to hold out.
         seed: of the choice of rows.
+        order: the last rows by this are held out; None to draw them.
+        groups: number of each row's group, to draw whole ones.
 
     Returns:
         Both parts, and how to know their rows again.
@@ -96,10 +114,14 @@ def split(features: "pa.Table", y: Row, *, hold_out: float, seed: int) -> Split:
     aside = np.zeros(len(y), bool)
     if hold_out > 0 and len(y) >= FEWEST_ROWS:
         share = min(hold_out, MOST_SET_ASIDE / len(y))
-        aside = set_aside(EncodedTable.for_training(features).matrix, y, share, seed)
-    train = EncodedTable.for_training(features.filter(~aside))
+        if order is not None:
+            aside = last_rows(order, share)
+        else:
+            aside = set_aside(EncodedTable.for_training(features).matrix, y, share, seed, groups)
+    together = _together(~aside, order, groups)
+    train = EncodedTable.for_training(features.filter(~aside), y[~aside], together)
     X = np.empty((len(y), train.matrix.shape[1]), order="F")
-    X[~aside] = train.matrix
+    X[~aside] = train.matrix if train.as_new is None else train.as_new
     if aside.any():
         X[aside] = train.encoder.encode(features.filter(aside))
     copies = are_copies(X, y)
@@ -117,10 +139,25 @@ def split(features: "pa.Table", y: Row, *, hold_out: float, seed: int) -> Split:
             n_set_aside=int(np.sum(aside)),
             copies=copies,
         ),
+        aside,
+        together,
     )
 
 
-def set_aside(X: Matrix, y: Row, share: float, seed: int) -> Bool[np.ndarray, " row"]:
+def _together(
+    kept: Bool[np.ndarray, " row"], order: Row | None, groups: Groups | None
+) -> Groups | None:
+    """Groups of the rows to train on: blocks of time, or those given; None if there is only one."""
+    if order is not None:
+        groups = blocks_of_time(order[kept])
+    elif groups is not None:
+        groups = groups[kept]
+    return None if groups is None or np.ptp(groups) == 0 else groups
+
+
+def set_aside(
+    X: Matrix, y: Row, share: float, seed: int, given: Groups | None = None
+) -> Bool[np.ndarray, " row"]:
     """A random share of the rows; those that belong together stay so, and none tests itself.
 
     Args:
@@ -128,24 +165,40 @@ def set_aside(X: Matrix, y: Row, share: float, seed: int) -> Bool[np.ndarray, " 
         y: their targets.
         share: of the rows.
         seed: of the choice.
+        given: number of each row's group: rows of a group belong together.
 
     Returns:
         For each row whether it is held out.
     """
-    of_rows = groups(X, y)
+    of_rows = groups_of(X, y, given)
     # Groups in an order of their own: the choice does not depend on the order of the file.
     names = np.zeros(of_rows.max() + 1, np.uint64)
     np.maximum.at(names, of_rows, identities(fingerprints(X, y), copies=False))
     order = np.random.default_rng(seed).permutation(np.argsort(names))
-    n_rows = np.cumsum(np.bincount(of_rows)[order])
-    return np.isin(of_rows, order[n_rows <= round(share * len(y))])
+    sizes = np.bincount(of_rows)
+    chosen = order[np.cumsum(sizes[order]) <= round(share * len(y))]
+    if given is not None and len(chosen) == 0 and len(sizes) > 1:  # groups larger than the share
+        chosen = np.argsort(sizes, kind="stable")[:1]
+    return np.isin(of_rows, chosen)
 
 
-def status(model: IntervalRegressor, X: Matrix, y: Row | None) -> list[str]:
-    """What the model has to do with each row: "trained on", "calibrated on" or "new".
+class Known(NamedTuple):
+    """What a model has to do with each row of a table.
 
-    Rows that were held out and not calibrated on are as good as new. A row without a target
-    cannot be known again.
+    Attributes:
+        status: "trained on", "calibrated on" or "new". Rows that were held out and not calibrated
+            on are as good as new.
+        held_out: whether the row judged the model when it was fitted.
+        repeats: whether it is a copy of an earlier row, and so no further observation.
+    """
+
+    status: list[str]
+    held_out: Bool[np.ndarray, " row"]
+    repeats: Bool[np.ndarray, " row"]
+
+
+def known_again(model: IntervalRegressor, X: Matrix, y: Row | None) -> Known:
+    """What the model has to do with each row. A row without a target cannot be known again.
 
     Args:
         model: fitted.
@@ -153,11 +206,15 @@ def status(model: IntervalRegressor, X: Matrix, y: Row | None) -> list[str]:
         y: their targets, or None where there are none.
     """
     result = np.full(len(X), NEW, dtype="<U13")
+    held_out, repeats = np.zeros((2, len(X)), bool)
     seen, known = model.training_table_, np.zeros(len(X), bool) if y is None else np.isfinite(y)
     if seen is not None and y is not None and known.any():
         rows = identities(fingerprints(X[known], y[known]), copies=seen.copies)
-        calibrated = np.isin(rows, seen.set_aside) & (model.calibration_ is not None)
+        held_out[known] = np.isin(rows, seen.set_aside)
+        calibrated = held_out[known] & (model.calibration_ is not None)
         result[known] = np.select(
             [np.isin(rows, seen.trained_on), calibrated], [TRAINED, CALIBRATED], NEW
         )
-    return result.tolist()
+        first = np.unique(rows, return_index=True)[1]
+        repeats[known] = ~np.isin(np.arange(len(rows)), first)
+    return Known(result.tolist(), held_out, repeats)

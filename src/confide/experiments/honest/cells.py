@@ -16,20 +16,18 @@ import pandas as pd
 
 from confide.coverage import KINDS, Answers, work
 from confide.errors import CalibrationWarning
-from confide.estimators import IntervalRegressor
+from confide.estimators import ESTIMATORS, IntervalRegressor
 from confide.experiments.cell import Cell
 from confide.experiments.coverage.study import as_frame, estimator_of, simulate_on
 from confide.experiments.honest.problems import (
     AUTO,
     EVERYWHERE,
-    MAIN_PROBLEMS,
     ORACLE,
     PROBLEMS,
     RAW,
-    SHIFT,
-    SHIFTED,
-    SHORTENED,
+    SMALL_FORESTS,
     TWIN_KINDS,
+    UNSHIFTED,
     Contender,
     Problem,
     shown_for,
@@ -39,37 +37,34 @@ from confide.experiments.simulated import Twin, blocks_of, seeds_of
 from confide.prediction import Prediction
 from confide.progress import Progress
 
-DATA_SETS_PER_CELL = 10
+DATA_SETS_PER_CELL = 5
 # As many as `calibrate_confidence` has by default.
 N_SIMULATIONS = 20
-# How much longer a simulated fit takes than a fit alone: the share of the twins' own fits.
-TWINS_SHARE = 1.2
+# How many fits a calibration takes as long as.
+CALIBRATION_IN_FITS = 4
 
 
 def nested_cells(options: Options) -> list[Cell]:
     """All cells, in an order that makes a run useful long before it ends.
 
-    What is judged everywhere comes first, problem by problem, then what is shown on a few. Problems
-    that tell less have the second half of their data sets at the very end.
+    The first data sets of all problems come first. What is judged everywhere comes before what is
+    shown on a few.
     """
     problems = [problem for problem in PROBLEMS if problem.set in options.sets]
     pairs = [(problem, contender) for problem in problems for contender in EVERYWHERE]
     pairs += [(problem, contender) for problem in problems for contender in shown_for(problem)]
-    at_once, later = list[Cell](), list[Cell]()
-    for problem, contender in pairs:
-        if contender.method not in options.methods:
-            continue
-        is_main = problem in MAIN_PROBLEMS and contender in EVERYWHERE
-        for block in blocks_of(n_data_sets(problem, options.simulations), DATA_SETS_PER_CELL):
-            can_wait = block[0] >= options.simulations / 2 and not is_main
-            cells = later if can_wait else at_once
-            cells.append(nested_cell(problem, contender, block, options))
-    return at_once + later
+    cells = [
+        (contender not in EVERYWHERE, block[0], nested_cell(problem, contender, block, options))
+        for problem, contender in pairs
+        if contender.method in options.methods
+        for block in blocks_of(n_data_sets(problem, options.simulations), DATA_SETS_PER_CELL)
+    ]
+    return [cell for *_, cell in sorted(cells, key=lambda cell: cell[:2])]
 
 
 def n_data_sets(problem: Problem, simulations: int) -> int:
-    """Outer data sets: as many as were asked for, half of that where each takes long."""
-    return math.ceil(simulations / 2) if problem.set in SHORTENED else simulations
+    """Outer data sets: as many as were asked for on the small forest truths, elsewhere half."""
+    return simulations if problem in SMALL_FORESTS else math.ceil(simulations / 2)
 
 
 def nested_cell(
@@ -99,9 +94,9 @@ def nested_cell(
         "seed": options.seed,
     }
     first, stop = block
-    epochs = work(estimator_of(settings), stop - first)
+    epochs = work(_estimator(settings), stop - first)
     n_calibrations = sum(variant != RAW for variant in contender.variants)
-    n_fits = 1 + TWINS_SHARE * N_SIMULATIONS * n_calibrations
+    n_fits = 1 + CALIBRATION_IN_FITS * n_calibrations
     return Cell(
         f"{problem.set}/{problem.truth}/{contender.name}/{first:03d}-{stop - 1:03d}",
         nested,
@@ -130,7 +125,8 @@ def _calibrated(
     seeds = seeds_of(settings, "fits")
     for simulation, y, seed in zip(simulations, targets, seeds, strict=True):
         start = time.process_time()
-        model = estimator_of(settings).set_params(random_state=seed).fit(twin.X_train, y)
+        model = _estimator(settings).set_params(random_state=seed, calibration=None)
+        model.fit(twin.X_train, y)
         fit_cpu_seconds = time.process_time() - start
         for variant, of_variant in predictions.items():
             model.confidence_calibration_ = None  # so that each variant starts from the fit
@@ -167,10 +163,17 @@ def _calibrate(model: Any, twin: Twin, y: np.ndarray, variant: str, n_simulation
         model.calibrate_confidence(
             twin.X_train,
             y,
-            twin={ORACLE: twin.truth, SHIFTED: AUTO, AUTO: AUTO, **TWIN_KINDS}[variant],
+            twin={ORACLE: twin.truth, UNSHIFTED: AUTO, AUTO: AUTO, **TWIN_KINDS}[variant],
             n_simulations=n_simulations,
-            shift=SHIFT if variant == SHIFTED else 0.0,
+            shift=0.0 if variant == UNSHIFTED else "auto",
         )
+
+
+def _estimator(settings: Mapping[str, Any]) -> IntervalRegressor:
+    """The paper's, with the cell's changes; or the default's, if the cell names its recipe."""
+    if "recipe" in settings["parameters"]:
+        return ESTIMATORS[settings["estimator"]](**settings["parameters"])
+    return estimator_of(settings)
 
 
 def _by_row(model: IntervalRegressor, prediction: Prediction) -> pd.DataFrame:
@@ -186,7 +189,6 @@ def _by_row(model: IntervalRegressor, prediction: Prediction) -> pd.DataFrame:
             "twins": "+".join(names.get(kind, kind) for kind in kinds),
             "factor": errors.factor.astype(np.float32),
             "bias": errors.bias.astype(np.float32),
-            "spread": errors.spread.astype(np.float32),
             "biased_share": np.float32(calibration.summary.biased),
         }
     )

@@ -23,7 +23,7 @@ from confide.prediction import Kind
 
 Row = Float64[np.ndarray, " row"]
 KEYS = ["set", "condition", "kind", "confidence_level"]
-METHODS = ("BDE", "DE", "NB", "XGB", "LGBM")
+METHODS = ("BDE", "BDE of the paper", "DE", "NB", "XGB", "LGBM")
 
 
 def entries_of(finished: Sequence[Saved]) -> list[Judged]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from confide.experiments.simulated import TEST_SIZE, Twin, n_rows_of, twin_of
 from confide.randomness import key_from
-from confide.simulate import ANALYTIC_TRUTHS
+from confide.simulate import ANALYTIC_TRUTHS, NOISE_LAWS, SYNTHETIC_TRUTHS, AnalyticTruth
 
 SMALL = ("boston", "concrete", "energy", "yacht", "wine_red")
 LARGE = ("kin8nm", "naval", "power")
@@ -17,17 +17,18 @@ SHORTENED = {f"{name}-{ROWS_OF_LARGE}": name for name in LARGE}
 FORMULA = "formula"
 # Rows of a formula, and the key that their inputs are drawn with: the same in every simulation.
 FORMULA_ROWS, FORMULA_TEST_ROWS, INPUTS_KEY = 400, 100, 1
-SETS = (*SMALL, *ANALYTIC_TRUTHS, *SHORTENED)
+FORMULAS = {**ANALYTIC_TRUTHS, **SYNTHETIC_TRUTHS}
+# Formulas with noise of another law, by their names.
+OTHER_NOISE = {f"friedman1-{law}": ("friedman1", law) for law in ("t3", "gamma")}
+SETS = (*SMALL, *FORMULAS, *OTHER_NOISE, *SHORTENED)
 BDE, DE, NB = (
     "BootstrappedDeepEnsembleRegressor",
     "DeepEnsembleRegressor",
     "NaiveBootstrapRegressor",
 )
 # What a method's intervals may be: its own; calibrated on the twins that the default chooses, on
-# one kind of twin, or on the truth itself, which no user has; or with shifted centres as well.
-RAW, AUTO, ORACLE, SHIFTED = "raw", "auto", "oracle", "shifted"
-# The share of the bias that the last one takes off its centres.
-SHIFT = 0.5
+# one kind of twin, or on the truth itself, which no user has; or without a correction for bias.
+RAW, AUTO, ORACLE, UNSHIFTED = "raw", "auto", "oracle", "unshifted"
 # Kinds of twins, by the names under which results are kept.
 TWIN_KINDS = {"random_forest": "forest", "gradient_boosting": "boosting", "smooth": "smooth"}
 # What tables call them.
@@ -36,7 +37,7 @@ IN_WORDS = {
     AUTO: "calibrated",
     **{kind: f"calibrated on {kind.replace('_', ' ')}" for kind in TWIN_KINDS},
     ORACLE: "calibrated on the truth itself",
-    SHIFTED: "calibrated, shifted by half the bias",
+    UNSHIFTED: "calibrated, without a correction for bias",
 }
 
 
@@ -73,7 +74,8 @@ class Problem:
 
 @functools.cache
 def _of_formula(name: str) -> Twin:
-    truth = ANALYTIC_TRUTHS[name]()
+    formula, law = OTHER_NOISE.get(name, (name, "gaussian"))
+    truth: AnalyticTruth = FORMULAS[formula](noise=NOISE_LAWS[law])
     key = key_from(INPUTS_KEY)
     X = truth.inputs(key, FORMULA_ROWS + FORMULA_TEST_ROWS)
     X_train, X_test = X[:FORMULA_ROWS], X[FORMULA_ROWS:]
@@ -86,19 +88,23 @@ def _problems(names: Collection[str], truth: str) -> tuple[Problem, ...]:
 
 
 # In the order in which they are run: what matters most comes first.
-MAIN_PROBLEMS = (*_problems(SMALL, "random_forest"), *_problems(ANALYTIC_TRUTHS, FORMULA))
+SMALL_FORESTS = _problems(SMALL, "random_forest")
 PROBLEMS = (
-    *MAIN_PROBLEMS,
+    *SMALL_FORESTS,
+    *_problems(ANALYTIC_TRUTHS, FORMULA),
     *_problems(SMALL, "gradient_boosting"),
     *_problems(SMALL, "network"),
     *_problems(SHORTENED, "random_forest"),
+    *_problems((*SYNTHETIC_TRUTHS, *OTHER_NOISE), FORMULA),
+    *_problems(("boston", "concrete"), "larger_boosting"),
+    *_problems(("boston", "yacht"), "larger_network"),
 )
 # Where the effect of the choice of twin is shown.
 SHOWN_TWINS = (
     *_problems(("boston", "yacht", "energy"), "random_forest"),
     *_problems(("friedman1", "sine"), FORMULA),
 )
-# Where the effect of a shift is shown: also where the twin is of another family than the truth.
+# Where the effect of the correction is shown: also where twin and truth are of other families.
 SHOWN_SHIFTS = (
     *SHOWN_TWINS,
     *_problems(("boston", "yacht"), "gradient_boosting"),
@@ -115,8 +121,9 @@ class Contender:
     Attributes:
         method: the paper's short name.
         estimator: its name in `ESTIMATORS`.
-        variants: "raw", "auto", "oracle", "shifted", or a kind of twin.
-        parameters: arguments of the estimator that differ from the paper's recipe.
+        variants: "raw", "auto", "oracle", "unshifted", or a kind of twin.
+        parameters: arguments of the estimator that differ from the paper's recipe; from the default
+            if "recipe" is among them.
     """
 
     method: str
@@ -130,12 +137,17 @@ class Contender:
         return "-".join([self.method, *self.variants])
 
 
-EVERYWHERE = (Contender("BDE", BDE, (RAW, AUTO)), Contender("DE", DE), Contender("NB", NB))
+TABULAR = {"recipe": "tabular"}
+EVERYWHERE = (
+    Contender("BDE", BDE, (RAW, AUTO), TABULAR),
+    Contender("BDE of the paper", BDE),
+    Contender("NB", NB),
+)
 
 
 def shown_for(problem: Problem) -> Sequence[Contender]:
     """Those that are judged on a few problems alone."""
     kinds = (*TWIN_KINDS, ORACLE) if problem in SHOWN_TWINS else ()
-    methods = [Contender("DE", DE, (AUTO,))] if problem in SHOWN_METHODS else []
-    shifts = [Contender("BDE", BDE, (SHIFTED,))] if problem in SHOWN_SHIFTS else []
-    return [*shifts, *methods, *(Contender("BDE", BDE, (kind,)) for kind in kinds)]
+    methods = [Contender("DE", DE, (AUTO,), TABULAR)] if problem in SHOWN_METHODS else []
+    variants = [*([UNSHIFTED] if problem in SHOWN_SHIFTS else []), *kinds]
+    return [*methods, *(Contender("BDE", BDE, (variant,), TABULAR) for variant in variants)]

@@ -75,7 +75,7 @@ def tables_of(numbers: pd.DataFrame, costs: pd.DataFrame, demands: Sequence[Dema
         _every_level(_raw_and_default(numbers)),
         table_of_scores(
             "honest-confidence-twins",
-            "How the choice of twin, and a shift of the centre, change 80 % confidence intervals. "
+            "What the choice of twin and the correction for bias do to 80 % confidence intervals. "
             "Calibrated: on twins that cross-validation chose. No user has the truth itself as "
             "twin: errors that are left with it do not come from the twin.",
             _of_shown(confidence),
@@ -83,8 +83,8 @@ def tables_of(numbers: pd.DataFrame, costs: pd.DataFrame, demands: Sequence[Dema
         ),
         table_of_scores(
             "honest-confidence-prediction-80",
-            "80 % prediction intervals, raw and calibrated on twins. Their oracle knows the noise "
-            "as well.",
+            "80 % prediction intervals, raw, and made to contain calibrated confidence intervals. "
+            "Their oracle knows the noise as well.",
             _raw_and_default(prediction),
         ),
         table_of_costs("honest-confidence-costs", costs),

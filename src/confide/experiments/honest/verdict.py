@@ -16,7 +16,7 @@ NEAR = 0.03
 # Raw intervals count as honest if they cover at least as often as they say, less this.
 HONEST_WITHIN = 0.02
 MOST_WIDENING = 1.1
-MOST_RAW_FITS = 25
+MOST_RAW_FITS = 8
 # Exceptions that are named in words; a table has all of them.
 MOST_NAMED = 4
 DEFAULT, RAW_BDE, NB = ("BDE", IN_WORDS[AUTO]), ("BDE", IN_WORDS[RAW]), ("NB", IN_WORDS[RAW])

@@ -7,7 +7,7 @@ import numpy as np
 
 from confide.calibration import BEYOND_CHANCE, SYSTEMATIC, UNLIKE
 from confide.document import COLOURS, INK, Column, Figure, Part, Table, brush, parts
-from confide.drawing import BIASED, WITHIN_CHANCE, widening_of
+from confide.drawing import BIASED, UNBIASED, widening_of
 from confide.workflow.page.figures import (
     drawn_frame,
     panels,
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 
 alt = parts.alt
 BLUE, VERMILION, *_ = COLOURS
-LOOKS = {WITHIN_CHANCE: (BLUE, "circle"), BIASED: (VERMILION, "triangle-up")}
+LOOKS = {UNBIASED: (BLUE, "circle"), BIASED: (VERMILION, "triangle-up")}
 # Marks of the logarithmic axis.
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 IDEA = (
     "Models err systematically where the true function is rough, and a single fit does not show "
-    "it. So the whole fit was repeated on simulated twins of the training data, whose true "
-    "function is known. Each row's confidence interval is now as wide as it had to be there. "
+    "it. So the fit was repeated on simulated twins of the training data, whose true function is "
+    "known. Each row's confidence interval is now as wide as it had to be there, and moved where "
+    "the model is biased. "
     "The intervals are honest (they cover as often as their level says) if the twins are like "
     "the true function. No simulation can show whether they are."
 )
@@ -128,10 +129,7 @@ def _widening(rows: Rows, calibration: "CalibrationSummary | None") -> Iterator[
     caption = "How many times as wide as before calibration confidence intervals became."
     frame = pd.DataFrame(lines, columns=[column.name for column in WIDENING_COLUMNS])
     yield Table("widening", caption, frame, WIDENING_COLUMNS)
-    yield (
-        f"{biased} {SYSTEMATIC} From {errors.n_simulations} simulations, the width in a typical "
-        f"row is known to about ± {percent(float(np.median(errors.factor_error)))}."
-    )
+    yield f"{biased} {SYSTEMATIC}"
 
 
 def sorted_widening(rows: Rows) -> Any:
@@ -161,8 +159,7 @@ def _frame(rows: Rows) -> "pd.DataFrame":
     frame = drawn_frame(rows)
     frame["row"] = drawn
     frame["times"] = rounded(widening.times)
-    frame["low"], frame["high"] = rounded(widening.low), rounded(widening.high)
-    frame["category"] = np.where(widening.biased, BIASED, WITHIN_CHANCE)
+    frame["category"] = np.where(widening.biased, BIASED, UNBIASED)
     frame["bias_text"] = texts(rows, prediction.twin_errors.bias[drawn])
     # The few that are biased are drawn last, upon the others.
     last = np.argsort(widening.biased, kind="stable")
@@ -178,7 +175,7 @@ def _layers(
     brushed: Any,
     of_feature: list[Any] | None = None,
 ) -> list[Any]:
-    """Points with bars, and the line where nothing changed."""
+    """Points, and the line where nothing changed."""
     import pandas as pd
 
     ends = frame["times"].to_numpy(float)
@@ -186,17 +183,14 @@ def _layers(
     bottom = min(float(ends.min(initial=1.0)) / 1.3, 0.75)
     scale = alt.Scale(type="log", domain=[bottom, top], nice=False)
     axis = alt.Axis(format="~g", values=[tick for tick in TICKS if bottom <= tick <= top])
-    one, low, y = (
-        alt.Y(f"{field}:Q", title=title, scale=scale, axis=axis)
-        for field in ("one", "low", "times")
+    one, y = (
+        alt.Y(f"{field}:Q", title=title, scale=scale, axis=axis) for field in ("one", "times")
     )
     names = [name for name in LOOKS if name in set(frame["category"])]
     colour, shape = (
         alt.Scale(domain=names, range=[LOOKS[name][i] for name in names]) for i in (0, 1)
     )
     base = alt.Chart(frame).encode(x=x)
-    # Of the page's ink: a faint colour would vanish on dark.
-    bars = base.mark_rule(strokeWidth=1, opacity=0.3, color=INK, clip=True)
     is_biased = f"datum.category == '{BIASED}'"
     points = base.mark_point(filled=True, stroke=INK, opacity=0.9, clip=True).encode(
         y=y,
@@ -206,11 +200,9 @@ def _layers(
         shape=alt.Shape("category:N", title=None, scale=shape),
         tooltip=[
             *(of_feature or []),
-            *parts.tooltips(
-                ("times:Q", "times as wide", ".2f"), ("bias_text:N", "systematic error on twins")
-            ),
+            *parts.tooltips(("times:Q", "times as wide", ".2f"), ("bias_text:N", "estimated bias")),
             *of_rows,
         ],
     )
     line = parts.dashed(alt.Chart(pd.DataFrame({"one": [1.0]})), y=one)
-    return [bars.encode(y=low, y2="high:Q"), line, points.add_params(brushed)]
+    return [line, points.add_params(brushed)]

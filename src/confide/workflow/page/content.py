@@ -5,27 +5,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.diagnostics import SOURCES
+from confide.diagnostics import NOVEL, SOURCES
 from confide.document import Column, Document, Figure, Part, Section, Table
-from confide.prediction import KINDS, NOVEL
+from confide.prediction import KINDS
 from confide.workflow.accuracy import Score
-from confide.workflow.page import figures, judgement, words
+from confide.workflow.page import answers, figures, judgement, words
 from confide.workflow.page.calibration import calibration_parts
 from confide.workflow.page.inputs import TRAINED, PageInputs
-from confide.workflow.page.rows import MOST_DRAWN, ROWS, Rows
+from confide.workflow.page.rows import ROWS, Rows
 from confide.workflow.page.text import level_text, plain, rows_text
+from confide.workflow.page.what_if import what_if
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Rows of the tables of riskiest and of novel rows, where a file has more than are drawn.
-MOST_LISTED = 100
+# Rows of the tables of riskiest and of novel rows, where there are more.
+MOST_LISTED = 10
 BRUSH = " Drag sideways to select rows."
-ABOUT_INTERVALS = (
-    "A *prediction interval* is for a new observation: it includes the noise. A *confidence "
-    "interval* is for the true function, the average of many observations at such a row: it "
-    "narrows with more data and more members."
-)
 ABOUT_NOVELTY = (
     "A model predicts any row, even one that is unlike all its training data. You cannot trust "
     "its intervals there. A row's p-value is the share of ordinary rows that are at least as "
@@ -40,34 +36,39 @@ ABOUT_CURVE = (
 
 
 def page_document(inputs: PageInputs) -> Document:
-    """The page: a summary in words, then what it rests on; `render_page` makes HTML of it."""
+    """The page: the answers first, then what they rest on; `render_page` makes HTML of it."""
     rows = Rows(inputs)
     scores = judgement.accuracy(inputs) if judgement.why_not(inputs) is None else []
     coverage = judgement.coverage_frame(inputs, sorted({*judgement.TABLE_LEVELS, inputs.level}))
-    curve = judgement.coverage_frame(inputs, judgement.CURVE_LEVELS)
-    sections = [Section("Accuracy and coverage", list(_judgement(rows, scores, coverage)))]
-    if len(set(curve["level"])) > 1:
-        figure = Figure("calibration", ABOUT_CURVE, figures.calibration(curve))
-        sections.append(Section("Calibration curve", [figure]))
+    sections = [
+        Section("Predictions", list(_predictions(rows))),
+        *([] if inputs.what_if is None else [Section("What if", [what_if(rows)])]),
+        Section("Riskiest rows", list(_riskiest(rows))),
+        Section("Where the uncertainty comes from", list(_split(rows))),
+        Section("Novelty", list(_novelty(rows)), folded=True),
+        Section("Accuracy and coverage", list(_judgement(rows, scores, coverage)), folded=True),
+    ]
+    if rows.features:
+        sections.insert(-2, Section("Predictions by feature", [_by_feature(rows)], folded=True))
     if rows.widening is not None:
         parts = list(calibration_parts(rows))
-        sections.append(Section("Calibration of the confidence intervals", parts))
-    sections += [
-        Section("Predictions", list(_predictions(rows))),
-        Section("Where the uncertainty comes from", list(_split(rows))),
-        Section("Riskiest rows", list(_riskiest(rows))),
-        Section("Novelty", list(_novelty(rows))),
-    ]
+        sections.append(Section("Calibration of the confidence intervals", parts, folded=True))
     title = f"Predictions of {plain(inputs.title, 160)}"
     settings = {plain(name, 80): plain(value, 2000) for name, value in inputs.settings.items()}
-    return Document(title, words.summary(rows, scores, coverage), sections, settings)
+    found = answers.look_at(rows, scores)
+    summary = f"**Look at:** {found[0]}" if found else ""
+    if len(found) > 1:
+        warnings = "\n".join(f"- {text}" for text in found[1:])
+        sections.insert(1, Section("Further warnings", [warnings]))
+    first = answers.headlines(rows, scores, coverage)
+    return Document(title, summary, sections, settings, first)
 
 
 def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Iterator[Part]:
     import pandas as pd
 
     if not scores:
-        yield words.accuracy_words(rows, scores)
+        yield words.not_judged_words(rows)
         return
     columns = [
         Column("score"),
@@ -99,34 +100,38 @@ def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Ite
         yield Table("coverage", caption, coverage.assign(nominal=nominal), columns)
     if judgement.only_calibrated_on(rows.inputs):
         yield words.ALL_CALIBRATED_ON
+    curve = judgement.coverage_frame(rows.inputs, judgement.CURVE_LEVELS)
+    if len(set(curve["level"])) > 1:
+        yield Figure("calibration", ABOUT_CURVE, figures.calibration(curve))
     yield words.not_seen_words(rows)
 
 
 def _predictions(rows: Rows) -> Iterator[Part]:
-    inputs, about, kinds = rows.inputs, ABOUT_INTERVALS, "prediction intervals"
+    inputs, kinds = rows.inputs, "prediction intervals"
     if rows.confidence_interval is not None:
-        about += f" Confidence intervals are {rows.whose}."
-        kinds = "prediction and confidence intervals"
-    yield about
-    if not rows.all_are_drawn:
-        yield (
-            f"Figures show {rows_text(MOST_DRAWN)} of {inputs.n_rows:,}, drawn at random, the "
-            "same ones each time."
-        )
-    caption = f"Predictions with their {level_text(inputs.level)} {kinds}, sorted"
+        kinds = "prediction intervals (for a new observation) and confidence intervals (for the "
+        kinds += f"true function; {rows.whose})"
+    which = "" if rows.all_are_drawn else f" of {len(rows.drawn):,} rows drawn at random"
+    if judges := figures.enough_to_judge(rows):
+        which = f" of {len(judges):,} rows that the model was not trained on"
+    caption = f"Predictions{which} with their {level_text(inputs.level)} {kinds}, sorted"
     caption += " and with observed values." if inputs.y is not None else "."
     if np.isinf(rows.width).any():
         caption += " A prediction interval without a bound ends at the edge of the figure."
+    if n := figures.n_outside(rows):
+        caption += f" {n} observed or predicted value{'s lie' if n > 1 else ' lies'} outside of it."
     yield Figure("predictions", caption + BRUSH, figures.sorted_predictions(rows), ROWS)
-    if rows.features:
-        n = len(rows.features)
-        caption = (
-            f"The same by {'the feature' if n == 1 else f'the {n} features'} most related to the "
-            "predictions or to the widths of prediction intervals. A row without a value has no "
-            f"mark there. Categories are strips.{BRUSH} If you select in several panels, the "
-            "rows that are in all of them stay."
-        )
-        yield Figure("by-feature", caption, figures.predictions_by_feature(rows), ROWS)
+
+
+def _by_feature(rows: Rows) -> Figure:
+    n = len(rows.features)
+    caption = (
+        f"The same by {'the feature' if n == 1 else f'the {n} features'} most related to the "
+        "predictions or to the widths of prediction intervals. A row without a value has no "
+        f"mark there. Categories are strips.{BRUSH} If you select in several panels, the "
+        "rows that are in all of them stay."
+    )
+    return Figure("by-feature", caption, figures.predictions_by_feature(rows), ROWS)
 
 
 def _split(rows: Rows) -> Iterator[Part]:
@@ -155,10 +160,11 @@ def _split(rows: Rows) -> Iterator[Part]:
         caption = "Shares of the variance of a new observation, over all rows."
         yield Table("split", caption, frame, columns)
         yield Figure("split", f"The same for each row.{BRUSH}", figures.split(rows), ROWS)
-    if rows.inputs.advice:
-        yield rows.inputs.advice
+    advice: list[Part] = [rows.inputs.advice] if rows.inputs.advice else []
     if rows.inputs.levers is not None:
-        yield _levers(rows, rows.inputs.levers.copy())
+        advice.append(_levers(rows, rows.inputs.levers.copy()))
+    if advice:
+        yield Section("What would help, in numbers", advice, folded=True)
 
 
 def _levers(rows: Rows, frame: "pd.DataFrame") -> Table:
@@ -186,14 +192,20 @@ def _riskiest(rows: Rows) -> Iterator[Part]:
     if rows.inputs.prediction.novelty is not None:
         order = f"novel rows first, then {order}"
     if not rows.all_are_drawn:
-        listed, which = rows.riskiest[:MOST_LISTED], "The rows in the figures"
+        which = "The rows in the figures"
+    listed = rows.riskiest[:MOST_LISTED]
+    if len(rows.drawn) > MOST_LISTED:
         caption = f"The {len(listed)} riskiest of all {rows_text(rows.inputs.n_rows)}: {order}."
         yield rows.table("riskiest", caption, listed)
     caption = (
-        f"{which}: {order}. Row 1 is the first row of data. If you select rows in a figure "
-        "above, the table shows only these."
+        f"{which}: {order}. Row 1 is the first row of data. If you select rows in a figure, the "
+        "table shows only these."
     )
-    yield rows.table(ROWS, caption, rows.riskiest[np.isin(rows.riskiest, rows.drawn)])
+    table = rows.table(ROWS, caption, rows.riskiest[np.isin(rows.riskiest, rows.drawn)])
+    if len(rows.drawn) > MOST_LISTED:
+        yield Section(which, [table], folded=True)
+    else:
+        yield table
 
 
 def _novelty(rows: Rows) -> Iterator[Part]:
@@ -202,7 +214,7 @@ def _novelty(rows: Rows) -> Iterator[Part]:
     if novelty is None:
         yield words.novelty_words(rows)
         return
-    yield ABOUT_NOVELTY
+    yield f"{words.novelty_words(rows)} {ABOUT_NOVELTY}"
     unseen = ~inputs.has_status(TRAINED)
     some_are_unseen = bool(unseen.any())
     p_values = novelty[unseen] if some_are_unseen else novelty

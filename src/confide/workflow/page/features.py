@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from jaxtyping import Float64, Int
 
+from confide.document import number_text, separator
 from confide.drawing import some
 from confide.encoding import series_with_dates_read
 from confide.workflow.page.text import plain
@@ -39,7 +40,8 @@ class Feature:
     def texts(self) -> list[str | None]:
         """Each row's value as text; None where it is missing."""
         if self.kind == "number":
-            return [None if math.isnan(v) else f"{v:.6g}" for v in self.column]
+            shape = self.number_format
+            return [None if math.isnan(v) else number_text(v, shape) for v in self.column]
         if self.kind == "date":
             there = self.column.dropna()
             days = bool((there == there.dt.normalize()).all())
@@ -49,11 +51,14 @@ class Feature:
 
     @property
     def number_format(self) -> str:
-        """Whole numbers without a point; texts have none."""
+        """Whole numbers without a point, and thousands apart, but not those of years."""
         if self.kind != "number":
             return ""
         values = self.column.dropna()
-        return ".0f" if bool(((values % 1 == 0) & (values.abs() < 1e15)).all()) else ".4g"
+        thousands = separator(values.abs().max())
+        if bool(((values % 1 == 0) & (values.abs() < 1e15)).all()):
+            return f"{thousands}.0f"
+        return ",.6g" if thousands else ".4g"
 
 
 def read_feature(name: object, column: "pd.Series[Any]") -> Feature:

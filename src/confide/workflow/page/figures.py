@@ -25,9 +25,17 @@ from confide.document import (
     shapes,
     unread,
 )
-from confide.drawing import BY_PREDICTION, axis_limits, interval_name, novelty_histogram, stacked
+from confide.drawing import (
+    BY_PREDICTION,
+    axis_limits,
+    interval_name,
+    novelty_histogram,
+    robust_range,
+    stacked,
+)
 from confide.workflow.page.features import Feature, strips
 from confide.workflow.page.inputs import TRAINED
+from confide.workflow.page.judgement import unseen_rows
 from confide.workflow.page.rows import Rows
 from confide.workflow.page.text import plain
 
@@ -38,6 +46,8 @@ alt = parts.alt
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY = COLOURS
 SOURCE_COLOURS = {"aleatoric": GREY, "classical": BLUE, "optimisation": ORANGE, "epistemic": GREEN}
 OBSERVED, OBSERVED_TRAINED = "observed", "observed, trained on"
+# The fewest rows that judge a model for a picture of these alone.
+FEWEST_JUDGES = 20
 # Pixels of a bar among others that it may lie upon.
 THIN_BAR = 1.2
 # Of a prediction interval's bar, that of the confidence interval upon it.
@@ -51,8 +61,13 @@ DIGITS = 6
 
 
 def sorted_predictions(rows: Rows) -> Any:
-    """Both intervals and the observed values, of rows in the order of their predictions."""
+    """Both intervals and the observed values, of rows in the order of their predictions.
+
+    Where enough rows judge the model, these alone: others look better than new ones would.
+    """
     frame = drawn_frame(rows)
+    if judges := enough_to_judge(rows):
+        frame = frame[np.isin(rows.drawn, judges)].reset_index(drop=True)
     frame["x"] = frame["mean"].rank(method="first").astype(int)
     # Bars of few rows are thick, those of many touch.
     sizes = (float(np.clip(600 / len(frame), 1.5, 8)), DOT)
@@ -236,12 +251,13 @@ def _interval_layers(
     }
     scale = alt.Scale(domain=list(names), range=list(names.values()))
     value = alt.Scale(domain=list(_limits(rows)), nice=False, zero=False)
+    axis = alt.Axis(tickCount=6, **axis_format(*_limits(rows)))
     title = unread(plain(rows.inputs.target))
 
     def layer(name: str, field: str, y2: str | None = None) -> Any:
         # The name is the same in all rows: it need not be in each.
         named = alt.Chart(frame).transform_calculate(mark=json.dumps(name))
-        y = alt.Y(f"{field}:Q", title=title, scale=value, axis=alt.Axis(tickCount=6))
+        y = alt.Y(f"{field}:Q", title=title, scale=value, axis=axis)
         ends = {"y": y} if y2 is None else {"y": y, "y2": f"{y2}:Q"}
         colour = alt.Color("mark:N", title=None, scale=scale)
         return named.encode(x=x, tooltip=tooltip, color=colour, **ends)
@@ -353,18 +369,44 @@ def _feature_axis(
         frame[field] = [None if m != m else int(m.timestamp() * 1000) for m in moments]  # noqa: PLR0124
         scale = alt.Scale(type="utc", nice=False, padding=8)
         return alt.X(f"{field}:T", title=title, scale=scale, axis=alt.Axis(tickCount=4))
-    frame[field] = rounded(feature.column.to_numpy(float)[drawn])
-    scale = alt.Scale(zero=False, nice=False, padding=8)
-    return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5))
+    values = feature.column.to_numpy(float)[drawn]
+    frame[field] = rounded(values)
+    ends = robust_range(values).tolist() or [0.0, 1.0]
+    if n := int(np.sum((values < ends[0]) | (values > ends[1]))):
+        title += f" ({n} outside)"
+    scale = alt.Scale(zero=False, nice=False, padding=8, domain=ends)
+    axis = alt.Axis(tickCount=5, **axis_format(*ends))
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 
 def _limits(rows: Rows) -> tuple[float, float]:
-    inputs, drawn = rows.inputs, rows.drawn
     intervals = [rows.prediction_interval, rows.confidence_interval]
-    bounds = np.concatenate([bounds[drawn] for bounds in intervals if bounds is not None])
-    return axis_limits(
-        bounds, np.concatenate([inputs.prediction.mean[drawn], inputs.observed[drawn]])
-    )
+    bounds = np.concatenate([bounds[rows.drawn] for bounds in intervals if bounds is not None])
+    return axis_limits(bounds, _drawn_values(rows))
+
+
+def enough_to_judge(rows: Rows) -> list[int]:
+    """The drawn rows that judge the model; none where they are too few for a picture."""
+    judges = rows.drawn[unseen_rows(rows.inputs)[rows.drawn]]
+    return judges.tolist() if len(judges) >= FEWEST_JUDGES else []
+
+
+def n_outside(rows: Rows) -> int:
+    """How many of the drawn values are far from all others, and outside of the figure."""
+    low, high = _limits(rows)
+    values = _drawn_values(rows)
+    return int(np.sum((values < low) | (values > high)))
+
+
+def _drawn_values(rows: Rows) -> Float64[np.ndarray, " value"]:
+    inputs, drawn = rows.inputs, rows.drawn
+    return np.concatenate([inputs.prediction.mean[drawn], inputs.observed[drawn]])
+
+
+def axis_format(*ends: float) -> dict[str, str]:
+    """How an axis writes numbers: those of years without a separator."""
+    small = max(map(abs, ends)) < 10_000 and max(map(abs, ends)) >= 1000
+    return {"format": "~f"} if small else {}
 
 
 def _label_angle(names: list[str]) -> dict[str, Any]:

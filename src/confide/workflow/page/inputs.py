@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int
 
 from confide.checks import checked_level
+from confide.encoding import EncodedTable
 from confide.errors import nearest
+from confide.export import Parts
+from confide.persistence import Arrays
 from confide.prediction import Prediction
+from confide.workflow.page.text import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +21,25 @@ if TYPE_CHECKING:
     from confide.calibration import CalibrationSummary
 
 TRAINED, CALIBRATED, NEW = "trained on", "calibrated on", "new"
+MISSING_TEXTS = {"nan", "None", "NaT", "<NA>"}
 STATUSES = (TRAINED, CALIBRATED, NEW)
+
+
+@dataclass(frozen=True, eq=False)
+class WhatIf:
+    """What it takes to predict changed rows in the page.
+
+    Attributes:
+        parts: of the model.
+        rules: how intervals of the page's level follow, see `confide.export.interval_rules`.
+        arrays: those of the rules.
+        table: the rows.
+    """
+
+    parts: Parts
+    rules: Mapping[str, Any]
+    arrays: Arrays
+    table: EncodedTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +57,19 @@ class PageInputs:
         y: observed targets, NaN where there is none; or None where the file has none.
         confidence_level: of both intervals; a method of one level has its own.
         row_numbers: for each row its number in the file, or None for 1, 2, 3 ...
+        ids: columns that name the rows, or None.
         n_calibration_rows: how many rows the prediction intervals were calibrated on, if they were
             and it is known: their coverage varies with the choice of these rows too.
         summary: what the calibration of the confidence intervals on simulated twins found, or None
             where they were not calibrated or it is not known.
         advice: what would shrink the uncertainty, in Markdown, or None.
         levers: what each lever would do, as `Explanation.levers`, or None.
-        warnings: sentences.
+        warnings: sentences, the most important first.
+        judged: accuracy and coverage on the rows that were held out at the fit, as
+            `TrainingTable` has them; empty where that is not known.
+        held_out: for each row whether it was one of those.
+        repeats: for each row whether it is a copy of an earlier one.
+        what_if: what the page evaluates, or why it cannot.
         settings: how the model and the page came about.
     """
 
@@ -53,17 +81,22 @@ class PageInputs:
     y: Float64[np.ndarray, " row"] | None = None
     confidence_level: float = 0.95
     row_numbers: Int[np.ndarray, " row"] | None = None
+    ids: "pd.DataFrame | None" = None
     n_calibration_rows: int | None = None
     summary: "CalibrationSummary | None" = None
     advice: str | None = None
     levers: "pd.DataFrame | None" = None
     warnings: Sequence[str] = ()
+    judged: Mapping[str, float] = field(default_factory=dict)
+    held_out: Bool[np.ndarray, " row"] | None = None
+    repeats: Bool[np.ndarray, " row"] | None = None
+    what_if: "WhatIf | str | None" = None
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         checked_level(self.confidence_level)
         lengths = {"frame": len(self.frame), "status": len(self.status)}
-        for name in ("y", "row_numbers"):
+        for name in ("y", "row_numbers", "held_out", "repeats"):
             if (values := getattr(self, name)) is not None:
                 lengths[name] = len(values)
         n_rows = len(self.prediction)
@@ -110,6 +143,12 @@ class PageInputs:
     def has_status(self, *statuses: str) -> Bool[np.ndarray, " row"]:
         """For each row whether its status is one of these."""
         return np.isin(np.asarray(self.status, dtype=str), statuses)
+
+    def value_text(self, row: int, column: str) -> str:
+        """A column of a row and its value, such as size = 3."""
+        value = self.frame[column].iloc[row] if column in self.frame else ""
+        shown = f"{value:.6g}" if isinstance(value, float) else plain(value)
+        return f"{plain(column)} = {'missing' if shown in MISSING_TEXTS else shown}"
 
     @property
     def novel(self) -> Bool[np.ndarray, " row"]:

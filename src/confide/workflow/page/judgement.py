@@ -10,9 +10,9 @@ from jaxtyping import Bool
 
 from confide.drawing import some
 from confide.errors import NoSuchIntervalError
-from confide.metrics import crps_of_normal_mixture, observed_coverage
+from confide.metrics import observed_coverage
 from confide.prediction import Prediction
-from confide.workflow.accuracy import TOO_FAR, Score, accuracy_scores, mean_score
+from confide.workflow.accuracy import TOO_FAR, Score, accuracy_scores
 from confide.workflow.page.inputs import CALIBRATED, NEW, TRAINED, PageInputs
 
 if TYPE_CHECKING:
@@ -26,17 +26,15 @@ CURVE_LEVELS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)
 # Rows of which coverage is looked at: a standard error of 0.4 % and less.
 MOST_JUDGED = 20_000
-# Rows of which the CRPS is worked out; it takes a thousand times as long as the other scores.
-MOST_CRPS_ROWS = 5000
 
 RIGHT, NARROW, WIDE = "right, within chance", "too narrow", "wider than needed"
 RAW, AFTER_CALIBRATION, ONLY = "before calibration", "calibrated", "prediction intervals"
-ON_TWINS = "calibrated on twins"
 
 
 def unseen_rows(inputs: PageInputs) -> Rows:
-    """Rows that accuracy can be judged on: with a target, and not trained on."""
-    return np.isfinite(inputs.observed) & ~inputs.has_status(TRAINED)
+    """Rows that accuracy can be judged on: with a target, not trained on, and each once."""
+    repeats = False if inputs.repeats is None else inputs.repeats
+    return np.isfinite(inputs.observed) & ~inputs.has_status(TRAINED) & ~np.asarray(repeats)
 
 
 def why_not(inputs: PageInputs) -> str | None:
@@ -63,24 +61,7 @@ def only_calibrated_on(inputs: PageInputs) -> bool:
 def accuracy(inputs: PageInputs) -> list[Score]:
     """Scores on unseen rows; needs at least one."""
     rows = unseen_rows(inputs)
-    scores = accuracy_scores(inputs.observed[rows], inputs.prediction.mean[rows])
-    # The CRPS is of the law before calibration, which changes intervals and gives no law.
-    law = (inputs.prediction.uncalibrated or inputs.prediction).prediction_law
-    drawn = some(np.flatnonzero(rows), MOST_CRPS_ROWS)
-    try:
-        mixture = law.take(drawn).normal_mixture()
-    except NoSuchIntervalError:
-        return scores
-    if not (mixture.scales > 0).all():
-        return scores
-    meaning = (
-        "continuous ranked probability score: how far off predictions are, with all their "
-        "prediction intervals, in the target's unit; smaller is better"
-    )
-    if len(drawn) < rows.sum():
-        meaning += f"; of {len(drawn):,} rows drawn at random"
-    crps = crps_of_normal_mixture(inputs.observed[drawn], *mixture)
-    return [*scores, mean_score("CRPS", crps, meaning)]
+    return accuracy_scores(inputs.observed[rows], inputs.prediction.mean[rows])
 
 
 def coverage_frame(inputs: PageInputs, levels: Sequence[float]) -> "pd.DataFrame":
@@ -88,9 +69,9 @@ def coverage_frame(inputs: PageInputs, levels: Sequence[float]) -> "pd.DataFrame
 
     The standard error is that of a perfect method's coverage, with independent rows; `lower` and
     `upper` are Wilson's. Intervals that were calibrated on held-out rows are judged on new rows
-    alone; simulated twins have seen no more rows than the members. Given the calibration
-    rows, their true coverage is one draw from a beta law about the level; where their number m is
-    known, the squared standard error has that part too, level (1 - level) / (m + 2).
+    alone. Given the calibration rows, their true coverage is one draw from a beta law about the
+    level; where their number m is known, the squared standard error has that part too, level
+    (1 - level) / (m + 2).
     """
     import pandas as pd
 
@@ -98,11 +79,8 @@ def coverage_frame(inputs: PageInputs, levels: Sequence[float]) -> "pd.DataFrame
     raw = prediction.uncalibrated
     if raw is None or not prediction.is_calibrated("prediction"):
         return _coverage(inputs, prediction, unseen, ONLY, levels)
-    held_out = prediction.prediction_law.origin == "held_out"
-    rows = unseen & inputs.has_status(NEW) if held_out else unseen
-    name = AFTER_CALIBRATION if held_out else ON_TWINS
     parts = [
-        _coverage(inputs, prediction, rows, name, levels),
+        _coverage(inputs, prediction, unseen & inputs.has_status(NEW), AFTER_CALIBRATION, levels),
         _coverage(inputs, raw, unseen, RAW, levels),
     ]
     # One without rows would make objects of the others' numbers, which tables show as text.

@@ -14,6 +14,7 @@ from confide.drawing import some, widening_of
 from confide.errors import NoSuchIntervalError
 from confide.workflow.page.features import Feature, telling_features
 from confide.workflow.page.inputs import PageInputs
+from confide.workflow.page.judgement import unseen_rows
 from confide.workflow.page.text import decimals_for, level_text
 
 Row = Float64[np.ndarray, " row"]
@@ -43,7 +44,8 @@ class Rows:
         shares: of each source in the variance; empty where the method has no variances.
         mean_shares: their means over rows; without sources that have none.
         riskiest: all rows, novel ones first, in each part the widest prediction interval first.
-        drawn: all rows, or `MOST_DRAWN` of them drawn by chance, in the file's order.
+        drawn: all rows, or `MOST_DRAWN` of them drawn by chance, in the file's order; those that
+            judge the model come first.
         features: those that go most with the predictions or their widths.
         widening_features: those that the widening goes with most.
         number_format: of predictions and bounds.
@@ -70,8 +72,11 @@ class Rows:
             self.shares, means = prediction.shares, mean_shares(prediction.sources)
             self.mean_shares = {name: mean for name, mean in means.items() if not np.isnan(mean)}
         self.riskiest = np.lexsort((-self.width, ~inputs.novel))
-        self.drawn = some(np.arange(inputs.n_rows), MOST_DRAWN)
-        self.number_format = decimals_for(self.width)
+        unseen = unseen_rows(inputs)
+        first = some(np.flatnonzero(unseen), MOST_DRAWN)
+        others = some(np.flatnonzero(~unseen), MOST_DRAWN - len(first))
+        self.drawn = np.sort(np.concatenate([first, others]))
+        self.number_format = decimals_for(self.width, prediction.mean)
         self.features = telling_features(frame, prediction.mean, self.width, most=MOST_FEATURES)
         self.widening_features: list[Feature] = []
         if self.widening is not None:
@@ -114,6 +119,8 @@ class Rows:
         """Each column's name, heading, values, format of numbers and meaning."""
         inputs, of_target = self.inputs, self.number_format
         yield "row", "row", inputs.numbers, "", "number of the row in the file"
+        for name, values in () if inputs.ids is None else inputs.ids.items():
+            yield str(name), str(name), values.to_numpy(), "", "names the row"
         yield "prediction", "prediction", inputs.prediction.mean, of_target, ""
         if inputs.y is not None:
             yield "observed", "observed", inputs.observed, of_target, ""
@@ -131,6 +138,11 @@ class Rows:
         if inputs.prediction.novelty is not None:
             meaning = "small where the row is unlike the training data"
             yield "novelty_p", "novelty p", inputs.prediction.novelty, ".3g", meaning
+        if inputs.prediction.novel_columns is not None and inputs.novel.any():
+            meaning = "columns that make a novel row unlike the training data"
+            named = enumerate(inputs.prediction.novel_columns)
+            values = [", ".join(inputs.value_text(i, name) for name in of) for i, of in named]
+            yield "novel_columns", "unlike in", values, "", meaning
         for key, share in self.shares.items():
             meaning = f"share of the variance: {SOURCES[key].meaning}"
             yield f"{key}_share", SOURCES[key].name, share, ".0%", meaning

@@ -7,6 +7,8 @@ import unicodedata
 import numpy as np
 from jaxtyping import Float64
 
+from confide.document import separator
+
 # Characters of a text from a file; more would push the numbers off a phone.
 MOST_CHARACTERS = 40
 # CommonMark takes any of these literally after a backslash.
@@ -40,18 +42,22 @@ def literal(text: object, most: int = 200) -> str:
     return PUNCTUATION.sub(r"\\\1", plain(text, most))
 
 
-def decimals_for(widths: Float64[np.ndarray, " row"]) -> str:
-    """A format of numbers that shows a thousandth of the typical width.
+def decimals_for(widths: Float64[np.ndarray, " row"], values: Float64[np.ndarray, " row"]) -> str:
+    """A format of numbers that shows a hundredth of the typical width, and thousands apart.
 
     Example:
-        >>> decimals_for(np.array([200.0, 300.0, np.inf])), decimals_for(np.array([0.0]))
-        ('.1f', '.4g')
+        >>> decimals_for(np.array([0.2, 0.3, np.inf]), np.array([1.0]))
+        '.3f'
+        >>> decimals_for(np.array([30_000.0]), np.array([154_300.0]))
+        ',.-2f'
+        >>> decimals_for(np.array([0.0]), np.array([1.0]))
+        '.4g'
     """
     usable = widths[np.isfinite(widths) & (widths > 0)]
     if not len(usable):
         return ".4g"
-    decimals = math.ceil(-math.log10(float(np.median(usable)) / 1000))
-    return f".{max(decimals, 0)}f" if -9 <= decimals <= 6 else ".4g"
+    decimals = math.ceil(-math.log10(float(np.median(usable)) / 100))
+    return f"{separator(np.abs(values).max())}.{decimals}f" if -9 <= decimals <= 6 else ".4g"
 
 
 def percent(share: float) -> str:

@@ -1,0 +1,237 @@
+r"""How the prediction, and each part of its uncertainty, moves with a feature.
+
+The curve of a feature is its partial dependence: at each of its values v, all rows get this value,
+and their predictions are averaged: $\bar f_*(v) = \frac1n \sum_j f_*(v, x_j)$. It is an estimate as
+a single prediction is, so that its confidence band comes from the same variances, of the members'
+own averaged curves $\bar f_i$ and those of the retrained members: Algorithm 1, lines 8 and 9, with
+$\bar f_i$ in place of $f_i$. Averaging the rows' intervals instead would be wrong: their errors are
+related but not equal, so that an average is better known than a row.
+
+The parts are those of a row: the mean over rows of its variance from each source, as a standard
+deviation. All of it is about the model: where features go together, some of the rows asked about
+are unlike any of the training data.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float, Float64, Int
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from confide.checks import checked_level, checked_targets
+from confide.drawing import Values, as_values, feature_of
+from confide.encoding import is_table
+from confide.errors import NoSuchIntervalError, listed, nearest
+from confide.estimators import IntervalRegressor
+from confide.uncertainty import (
+    bootstrapped_confidence_law,
+    classical_variance,
+    ensemble_mean,
+    epistemic_variance,
+    optimisation_variance,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Matrix = Float[np.ndarray, "row feature"]
+# Values of a number or a date that its curve is drawn at.
+MOST_POINTS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """What `effects` found, the most important feature first.
+
+    Attributes:
+        importance: for each feature how much worse predictions get when its values are exchanged
+            between rows: the rise of the RMSE, or, without targets, how far predictions move (root
+            mean square); with its standard deviation over exchanges.
+        curves: for each feature a table of its values: `value`, `mean`, `mean_ci_lower`,
+            `mean_ci_upper` (where the method tells what its members predict) and the standard
+            deviation of each source of uncertainty.
+        n_rows: how many rows were averaged over.
+        confidence_level: of the bands.
+        has_targets: whether the importance is of the RMSE.
+    """
+
+    importance: "pd.DataFrame"
+    curves: "dict[str, pd.DataFrame]"
+    n_rows: int
+    confidence_level: float
+    has_targets: bool
+
+    def plot(self, *, most: int = 6) -> Any:
+        """Draws the curves of the most important features, with their bands, and the parts below.
+
+        Args:
+            most: features to draw.
+
+        Returns:
+            The figure.
+        """
+        from confide.plot import plot_effects
+
+        shown = dict(list(self.curves.items())[:most])
+        return plot_effects(shown, self.confidence_level)
+
+
+def effects(
+    model: IntervalRegressor,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    features: Sequence[str] | None = None,
+    confidence_level: float = 0.95,
+    max_rows: int = 200,
+    n_repeats: int = 5,
+    random_state: int | None = 0,
+) -> Effects:
+    """How the prediction and each part of its uncertainty move with each feature.
+
+    Args:
+        model: fitted.
+        X: rows to average over, such as those of a test set.
+        y: their targets, for the importance; None for how far predictions move.
+        features: names of columns, or None for all.
+        confidence_level: of the bands.
+        max_rows: of more rows, so many are drawn by chance: the cost grows with them.
+        n_repeats: how often each feature's values are exchanged for its importance.
+        random_state: seed of the rows drawn and of the exchanges.
+
+    Returns:
+        Importance and curves.
+    """
+    level, generator = checked_level(confidence_level), np.random.default_rng(random_state)
+    matrix, of_feature = _encoded(model, X)
+    targets = None if y is None else checked_targets(y, len(matrix))
+    rows = np.sort(generator.permutation(len(matrix))[:max_rows])
+    names = list(dict.fromkeys(of_feature)) if features is None else list(features)
+    groups = {name: [i for i, f in enumerate(of_feature) if f == name] for name in names}
+    if unknown := [name for name in names if not groups[name]]:
+        raise ValueError(
+            f"`features` must be columns that the model uses, got {listed(unknown)}; it uses "
+            f"{listed(list(dict.fromkeys(of_feature)))}. {nearest(unknown[0], of_feature)}".rstrip()
+        )
+    some, y_some = matrix[rows], None if targets is None else targets[rows]
+    lines = [_importance(model, some, y_some, groups[n], generator, n_repeats) for n in names]
+    order = [names[i] for i in np.argsort([-mean for mean, _ in lines], kind="stable")]
+    curves = {}
+    for name in order:
+        column = feature_of(X, name)[1] if is_table(X) else matrix[:, groups[name][0]]
+        values = as_values(column)
+        of_rows = Values(values.entries[rows], values.categories)
+        curves[name] = _curve(model, some, of_rows, groups[name], level)
+    import pandas as pd
+
+    index = pd.Index(names, name="feature")
+    importance = pd.DataFrame(lines, index=index, columns=["importance", "importance_sd"])
+    return Effects(importance.loc[order], curves, len(rows), level, y is not None)
+
+
+def _encoded(model: IntervalRegressor, X: Any) -> tuple[Matrix, list[str]]:
+    """The numbers of some rows, and for each of their columns the feature that it is of."""
+    check_is_fitted(model, "fitted_")
+    if getattr(model, "target_", None) is not None:
+        raise ValueError(
+            "Effects are of models in the target's own units, but this one was fitted with a "
+            "`target_transform` or `bounds`. Fit it without them."
+        )
+    encoder = model.encoder_
+    if encoder is None or not is_table(X):
+        names = getattr(model, "feature_names_in_", range(model.n_features_in_))
+        matrix = np.asarray(X, np.float64)
+        if matrix.ndim != 2 or matrix.shape[1] != len(names):
+            raise ValueError(
+                f"X must have the {len(names)} columns that the model was fitted to, got shape "
+                f"{matrix.shape}. Pass rows like those of `fit`."
+            )
+        return matrix, [str(name) for name in names]
+    return np.asarray(encoder.encode(X), np.float64), encoder.feature_columns
+
+
+def _importance(
+    model: IntervalRegressor,
+    X: Matrix,
+    y: Float64[np.ndarray, " row"] | None,
+    group: Sequence[int],
+    generator: np.random.Generator,
+    n_repeats: int,
+) -> tuple[float, float]:
+    """Mean and standard deviation, over exchanges, of what they do."""
+    before, found = _means(model, X), []
+    for _ in range(n_repeats):
+        moved = X.copy()
+        moved[:, group] = X[generator.permutation(len(X))][:, group]
+        after = _means(model, moved)
+        found.append(_rms(after - before) if y is None else _rms(after - y) - _rms(before - y))
+    return float(np.mean(found)), float(np.std(found, ddof=1)) if n_repeats > 1 else 0.0
+
+
+def _means(model: IntervalRegressor, X: Matrix) -> Float64[np.ndarray, " row"]:
+    predict = model.method.predict
+    return (
+        predict.mean(model.fitted_, X)
+        if hasattr(predict, "mean")
+        else predict(model.fitted_, X).mean
+    )
+
+
+def _rms(errors: Float64[np.ndarray, " row"]) -> float:
+    return float(np.sqrt(np.mean(errors**2)))
+
+
+def _curve(
+    model: IntervalRegressor, X: Matrix, values: Values, group: Sequence[int], level: float
+) -> "pd.DataFrame":
+    """The curve of one feature; its values are those of some of the rows."""
+    import pandas as pd
+
+    lines = []
+    for donor in _donors(values):
+        asked, entry = X.copy(), values.entries[donor]
+        asked[:, group] = X[donor, group]
+        value = values.categories[int(entry)] if values.categories else entry
+        lines.append({"value": value, **_averaged(model, asked, level)})
+    return pd.DataFrame(lines)
+
+
+def _donors(values: Values) -> Int[np.ndarray, " value"]:
+    """Rows whose values a curve is drawn at: one of each category, or those at the quantiles."""
+    known = np.flatnonzero(values.known)
+    order = known[np.argsort(values.entries[known], kind="stable")]
+    _, first = np.unique(values.entries[order], return_index=True)
+    if values.categories or len(first) <= MOST_POINTS:
+        return order[first]
+    at = np.unique(np.linspace(0, len(order) - 1, MOST_POINTS).round().astype(int))
+    _, first = np.unique(values.entries[order[at]], return_index=True)
+    return order[at][first]
+
+
+def _averaged(model: IntervalRegressor, X: Matrix, level: float) -> dict[str, float]:
+    """The mean of some rows' predictions with its band, and the rows' mean variances."""
+    prediction = model.method.predict(model.fitted_, X)
+    answer = {"mean": float(prediction.mean.mean())}
+    answer |= dict(zip(("mean_ci_lower", "mean_ci_upper"), _band(model, X, level), strict=False))
+    try:
+        sources = prediction.sources
+    except NoSuchIntervalError:
+        return answer
+    return answer | {f"{name}_sd": float(np.sqrt(of.mean())) for name, of in sources.items()}
+
+
+def _band(model: IntervalRegressor, X: Matrix, level: float) -> tuple[float, ...]:
+    """The confidence interval of the mean prediction of some rows, where members can be asked."""
+    if not hasattr(model.method, "member_means"):
+        return ()
+    before, after = model.method.member_means(model.fitted_, X)
+    means, retrained = before.mean(axis=1, keepdims=True), after.mean(axis=2, keepdims=True)
+    noise = model.fitted_.noise
+    classical = classical_variance(means, retrained) * (1.0 if noise is None else noise.net)
+    epistemic = epistemic_variance(classical, optimisation_variance(means), len(means))
+    law = bootstrapped_confidence_law(ensemble_mean(means), epistemic, len(means))
+    lower, upper = law.interval(level)[0]
+    return float(lower), float(upper)

@@ -1,0 +1,58 @@
+"""Columns of a table as the person with the table means them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from confide.errors import TargetError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def as_meant(
+    table: "pa.Table",
+    *,
+    exclude: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+) -> "pa.Table":
+    """A table without some columns, with some as categories and some as numbers.
+
+    Args:
+        table: any.
+        exclude: columns to leave out.
+        categorical: columns whose values are categories, such as codes that are whole numbers.
+        numeric: columns that are numbers to learn from, even if they seem to count the rows.
+
+    Returns:
+        The table.
+
+    Raises:
+        TargetError: there is no such column, or it cannot be read so.
+    """
+    import pyarrow as pa
+
+    kinds = {"leave out": exclude, "use as categories": categorical, "use as numbers": numeric}
+    for purpose, names in kinds.items():
+        for name in names:
+            if name not in table.column_names:
+                raise TargetError.of_missing(name, table.column_names, purpose)
+    for name in categorical:
+        column = table.column(name)
+        if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+            raise TargetError(
+                f"{name!r} cannot be categories: its numbers have decimals. Categories must be "
+                "text or whole numbers."
+            )
+        texts = column.cast(pa.string()).dictionary_encode()
+        table = table.set_column(table.column_names.index(name), name, texts)
+    for name in numeric:
+        try:
+            numbers = table.column(name).cast(pa.float64(), safe=False)
+        except pa.ArrowException as error:
+            raise TargetError(
+                f"{name!r} cannot be numbers: {str(error).splitlines()[0]}. Correct its values, "
+                "or use it as it is."
+            ) from error
+        table = table.set_column(table.column_names.index(name), name, numbers)
+    return table.drop_columns(list(exclude))

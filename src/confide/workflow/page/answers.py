@@ -1,0 +1,125 @@
+"""What the page answers with: three large figures, and one thing to look at."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confide.document import Headline, rounded_alike
+from confide.workflow.accuracy import Score, is_worse_than_mean
+from confide.workflow.page import judgement
+from confide.workflow.page.inputs import TRAINED, PageInputs
+from confide.workflow.page.rows import Rows
+from confide.workflow.page.text import level_text, literal, rows_text
+from confide.workflow.page.words import WORSE_THAN_MEAN, narrower_words
+from confide.workflow.verdict import Held, held_in, help_words, others_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The kinds of intervals that are spoken of, the first that there is.
+SPOKEN_OF = (judgement.AFTER_CALIBRATION, judgement.ONLY)
+# Of the rows, beyond what chance would flag.
+MANY_NOVEL = 0.03
+
+
+def headlines(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> list[Headline]:
+    """How accurate, whether the prediction intervals hold, and how many rows are too new."""
+    return [_accuracy(rows.inputs, scores), _coverage(rows.inputs, coverage), _novelty(rows.inputs)]
+
+
+def look_at(rows: Rows, scores: list[Score]) -> list[str]:
+    """What to look at, in Markdown, the most important first; what would help, if nothing is wrong.
+
+    Args:
+        rows: of the page.
+        scores: on unseen rows, or none.
+    """
+    inputs = rows.inputs
+    found = [literal(text, 1000) for text in inputs.warnings]
+    if (narrower := narrower_words(rows)) is not None:
+        found.insert(0, narrower)
+    if any(score.name == "R²" and is_worse_than_mean(score) for score in scores):
+        found.insert(0, WORSE_THAN_MEAN)
+    shares = {f"{name}_share": share for name, share in rows.mean_shares.items()}
+    if len(shares) < 2:
+        return found
+    # The same share as the fit gave.
+    of_fit = inputs.judged if _uses_fit(inputs) else {}
+    return found or [help_words(shares | {n: of_fit[n] for n in shares if n in of_fit})]
+
+
+def _uses_fit(inputs: PageInputs) -> bool:
+    """Whether the numbers of the fit are those to give: no row here could judge it better."""
+    unseen = judgement.unseen_rows(inputs)
+    held_out = np.zeros(inputs.n_rows, bool) if inputs.held_out is None else inputs.held_out
+    return bool(inputs.judged) and not (unseen & ~held_out).any()
+
+
+def _accuracy(inputs: PageInputs, scores: list[Score]) -> Headline:
+    label = "typical error (RMSE) on {}"
+    if _uses_fit(inputs):
+        judged = inputs.judged
+        others = others_in(judged)
+        rmse, *texts = rounded_alike(judged["rmse"], *others.values())
+        named = [f"{name} {text}" for name, text in zip(others, texts, strict=True)]
+        which = f"{rows_text(int(judged['rows']))} held out"
+        return Headline(rmse, label.format(which), named, judged["rmse"] < min(others.values()))
+    if not scores:
+        return Headline("?", "typical error: not known", [_short_why(inputs)])
+    unseen = judgement.unseen_rows(inputs)
+    spread = float(np.std(inputs.observed[unseen]))
+    rmse, mean, *fit = rounded_alike(
+        scores[0].value, spread, *([inputs.judged["rmse"]] if inputs.judged else [])
+    )
+    beside = [f"guessing the mean {mean}", *(f"held out at the fit {text}" for text in fit)]
+    which = f"{rows_text(int(unseen.sum()))} new to the model"
+    return Headline(rmse, label.format(which), beside, scores[0].value < spread)
+
+
+def _short_why(inputs: PageInputs) -> str:
+    if inputs.y is None or not np.isfinite(inputs.observed).any():
+        return "the file does not have the target"
+    return "the model was trained on all of these rows"
+
+
+def _coverage(inputs: PageInputs, coverage: "pd.DataFrame") -> Headline:
+    if _uses_fit(inputs):
+        held = held_in(inputs.judged, inputs.level)
+        rows = int(inputs.judged["rows"])
+        calibrated = inputs.prediction.prediction_law.origin == "held_out"
+    else:
+        held, rows = _held(inputs, coverage)
+        calibrated = False
+    if held is None:
+        level = level_text(inputs.level)
+        return Headline(
+            "?", f"inside {level} prediction intervals: not known", [_short_why(inputs)]
+        )
+    label = f"of {rows_text(rows)} inside their {level_text(held.level)} prediction intervals"
+    verdict = "they hold" if held.problem is None else f"they are {held.problem}"
+    good = held.problem is None
+    if calibrated:
+        was = "they held" if good else f"they were {held.problem}"
+        verdict, good = f"{was}; calibrated on these rows since", True
+    return Headline(f"{100 * held.share:.0f} %", label, [held.expected, verdict], good)
+
+
+def _held(inputs: PageInputs, coverage: "pd.DataFrame") -> tuple[Held | None, int]:
+    """How often intervals of the page's level held on its rows."""
+    for name in SPOKEN_OF if len(coverage) else ():
+        of_kind = coverage[coverage["intervals"] == name]
+        for row in of_kind[np.isclose(of_kind["level"], inputs.level)].itertuples():
+            return Held.of(row.level, row.coverage, row.standard_error), row.rows
+    return None, 0
+
+
+def _novelty(inputs: PageInputs) -> Headline:
+    if inputs.prediction.novelty is None:
+        return Headline("?", "rows unlike the training data: not known")
+    unseen = ~inputs.has_status(TRAINED)
+    n_rows, n = int(unseen.sum()), int((inputs.novel & unseen).sum())
+    if n_rows == 0:
+        return Headline("0", "rows unlike the training data", ["all of them were trained on"])
+    few = n <= max(MANY_NOVEL * n_rows, 1)
+    beside = "about 1 % would be by chance" if few else "trust neither interval of these rows"
+    return Headline(f"{n:,}", f"of {rows_text(n_rows)} unlike the training data", [beside], few)

@@ -1,0 +1,130 @@
+"""Whether a model is any good, in three lines: accuracy, intervals, and what to look at."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from confide.document import rounded_alike
+from confide.workflow.accuracy import TOO_FAR
+
+# The level that is spoken of first.
+LEVEL = 0.9
+NOT_JUDGED = "No rows were held out, so it is not known how good the model is."
+NO_INTERVALS = "No rows were held out, so it is not known whether the prediction intervals hold."
+# What would help most, by the largest source of variance.
+HELP = {
+    "aleatoric": "is noise that these columns do not explain. Columns that say more about the "
+    "target would help most; more members would not help",
+    "classical": "comes from the small number of rows. More rows would help most",
+    "optimisation": "comes from random training. More members would help most",
+    "epistemic": "comes from few rows and random training. More rows would help most",
+}
+
+
+@dataclass(frozen=True)
+class Held:
+    """How many observations lay in their prediction intervals, and how many should have.
+
+    Attributes:
+        level: of the intervals.
+        share: of the rows that lay inside.
+        low: the least that would be expected of exact intervals.
+        high: the most.
+    """
+
+    level: float
+    share: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, level: float, share: float, standard_error: float) -> "Held":
+        """With two standard errors to each side."""
+        room = TOO_FAR * standard_error
+        return cls(level, share, max(level - room, 0.0), min(level + room, 1.0))
+
+    @property
+    def expected(self) -> str:
+        """What would be expected, in words."""
+        return f"{100 * self.low:.0f} to {100 * self.high:.0f} % would be expected"
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the intervals, if that is more than chance."""
+        if self.share < self.low:
+            return "too narrow"
+        return "wider than needed" if self.share > self.high else None
+
+
+def held_in(judged: Mapping[str, float], wanted: float = LEVEL) -> Held | None:
+    """How often prediction intervals held at the level nearest to that, if it is known."""
+    names = {
+        float(name.removeprefix("coverage_")) / 100: name
+        for name in judged
+        if name.startswith("coverage_") and not name.endswith("_se")
+    }
+    if not names:
+        return None
+    level = min(names, key=lambda level: abs(level - wanted))
+    return Held.of(level, judged[names[level]], judged[f"{names[level]}_se"])
+
+
+def verdict_lines(
+    judged: Mapping[str, float], warnings: Sequence[str], *, calibrated: bool
+) -> list[str]:
+    """Three lines: how accurate the model is, whether its intervals hold, and what to look at.
+
+    Args:
+        judged: accuracy and coverage on the held-out rows, as `TrainingTable` keeps them.
+        warnings: what to worry about, the most important first.
+        calibrated: whether the prediction intervals were calibrated on these rows since.
+
+    Returns:
+        The lines; the last one is missing where there is nothing to say.
+    """
+    lines = [accuracy_line(judged), coverage_line(judged, calibrated=calibrated)]
+    if warnings:
+        return [*lines, f"Look at: {warnings[0]}"]
+    return [*lines, f"Look at: {help_words(judged)}"] if "aleatoric_share" in judged else lines
+
+
+def accuracy_line(judged: Mapping[str, float]) -> str:
+    """The error beside that of gradient boosting and of guessing the mean."""
+    if not judged:
+        return NOT_JUDGED
+    there = others_in(judged)
+    rmse, *others = rounded_alike(judged["rmse"], *there.values())
+    beside = "".join(f"; {name} {text}" for name, text in zip(there, others, strict=True))
+    return f"RMSE {rmse} on {judged['rows']:,.0f} held-out rows{beside}."
+
+
+def others_in(judged: Mapping[str, float]) -> dict[str, float]:
+    """What a model is compared with, and the RMSE of each."""
+    named = {"gradient boosting": "boosting_rmse", "guessing the mean": "mean_rmse"}
+    there = {name: judged[key] for name, key in named.items() if key in judged}
+    return there or {"guessing the mean": judged["target_sd"]}  # of an earlier version
+
+
+def coverage_line(judged: Mapping[str, float], *, calibrated: bool) -> str:
+    """How often prediction intervals held, and what was done about it."""
+    held = held_in(judged)
+    if held is None:
+        return NO_INTERVALS
+    text = (
+        f"{100 * held.level:g} % prediction intervals contained {100 * held.share:.0f} % of "
+        f"{judged['rows']:,.0f} held-out rows; {held.expected}."
+    )
+    if held.problem and calibrated:
+        return f"{text} They were {held.problem}, and are now calibrated on these rows."
+    return f"{text} They are {held.problem}." if held.problem else text
+
+
+def help_words(judged: Mapping[str, float]) -> str:
+    """What would help most, by the largest part of the variance."""
+    shares = {name: judged[f"{name}_share"] for name in HELP if f"{name}_share" in judged}
+    largest = max(shares, key=lambda name: shares[name])
+    # Deep Ensembles count the whole spread of their members, however many there are: Eq. (1).
+    is_spread = largest == "optimisation" and "classical" not in shares
+    help_most = (
+        "comes from random training, which no option shrinks" if is_spread else HELP[largest]
+    )
+    return f"{100 * shares[largest]:.0f} % of the uncertainty {help_most}."
