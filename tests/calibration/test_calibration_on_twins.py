@@ -157,6 +157,27 @@ def test_without_a_shift_a_constant_bias_makes_intervals_wider():
     assert prediction.confidence_law.location.tolist() == prediction.mean.tolist()
 
 
+def test_errors_on_a_twin_that_shows_more_bias_than_the_data_count_in_proportion():
+    own, once = np.array([-1.0, 1.0, 3.0]), np.array([[0.0, 1.0, 2.0]])
+    # A constant does not count, and sizes of one twin in five may be smaller by chance.
+    simulated = np.concatenate([once, *[100 + 4 * once] * 5, 1000 * once])
+    assert on_twins._in_proportion(own, simulated) == pytest.approx(2 / 4)
+    assert on_twins._in_proportion(own, 2 * once + 7) == pytest.approx(1)
+    assert on_twins._in_proportion(own, once) == 1  # never larger
+    assert on_twins._in_proportion(own, 0 * once) == 1
+
+
+def test_a_rougher_twin_does_not_widen_in_proportion_to_its_noise():
+    """Ten times the noise: errors on the twin are ten times as large, and so is its bias."""
+    widths = [
+        on_the_cube(LeastSquares(), twin=twin, n_simulations=40, shift=1.0)[1]
+        .confidence_law.half_width(0.8)
+        .mean()
+        for twin in (LinearTruth(), LinearTruthWithMuchNoise())
+    ]
+    assert widths[1] < 2 * widths[0]
+
+
 def test_a_full_shift_takes_off_a_constant_bias():
     """The echo of a linear procedure has the same constant, whatever the pilot is."""
     _, unbiased = on_the_cube(LeastSquares(), shift=1.0)

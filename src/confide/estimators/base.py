@@ -430,8 +430,8 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
             n_simulations: simulated data sets, at least 10.
             shift: share of the estimated bias that is taken off the centres. 0 leaves the centres
                 at the prediction; where the bias is large, the intervals then cover some rows
-                always and others never. "auto" takes 1, 0.5 or 0: as much as makes the errors of
-                the centres on twins at most a tenth larger than they could be.
+                always and others never. "auto" takes 1, or 0.5 where 1 would make the errors of
+                the centres on twins more than a quarter larger.
             random_state: seed of the simulations; None for the estimator's own.
             truth: the old name of `twin`.
 
