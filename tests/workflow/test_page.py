@@ -26,7 +26,6 @@ from confide.workflow.page.features import read_feature, strips, telling_feature
 from confide.workflow.page.inputs import PageInputs
 from confide.workflow.page.rows import MOST_DRAWN
 from confide.workflow.page.text import literal
-from confide.workflow.page.what_if import MOST_BYTES
 
 INF = np.inf
 
@@ -1040,23 +1039,6 @@ def test_tables_of_rows_need_no_scrolling_sideways(open_page, addresses):
         cell.get_attribute("data-heading") for cell in first.locator("th, td").all()
     ]
     assert page.locator("#table-riskiest thead").is_hidden()
-
-
-def test_a_page_of_many_rows_is_small_and_opens(open_page, tmp_path):
-    n = 100_000
-    generator = np.random.default_rng(0)
-    columns = {f"f{i}": generator.standard_normal(n) for i in range(8)}
-    frame = pd.DataFrame({**columns, "kind": generator.choice(["a", "b", "c"], n)})
-    prediction = predicted(generator.standard_normal(n), novelty=generator.uniform(size=n))
-    y = prediction.mean + generator.standard_normal(n)
-    document = page_document(inputs(prediction, frame=frame, y=y, effects=found_effects()))
-    path = tmp_path / "long.html"
-    path.write_text(render_page(document), encoding="utf-8")
-    # The weights of a model that the page evaluates take up to 6.7 MB more.
-    assert path.stat().st_size + 4 / 3 * MOST_BYTES < 10e6
-    seen = open_page(path.as_uri(), 1440)
-    assert seen.complaints == []
-    assert len(column(seen.page, "riskiest", 1)) == 10
 
 
 def test_text_from_files_is_text_in_tooltips(open_page, addresses):
