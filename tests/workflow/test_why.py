@@ -1,5 +1,6 @@
 """Why predictions are what they are: of a model whose answers are known exactly."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -47,11 +48,12 @@ def test_wide_intervals_name_the_columns_that_make_them_so():
 
 
 def test_an_infinite_interval_has_no_column_behind_it():
-    features = encoded()
-    model = SimpleNamespace(
-        predict_interval=lambda X, _: (None, np.full((len(X.matrix), 2), [-np.inf, np.inf]))
-    )
-    assert why.wide_because(model, features, np.array([3]), 0.9) == {3: ()}
+    def predict_interval(X, _):
+        warnings.warn("bounds are infinite", UserWarning, stacklevel=2)  # the page says so itself
+        return None, np.full((len(X.matrix), 2), [-np.inf, np.inf])
+
+    model = SimpleNamespace(predict_interval=predict_interval)
+    assert why.wide_because(model, encoded(), np.array([3]), 0.9) == {3: ()}
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Why predictions are what they are: effects of features, and columns behind wide intervals."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -87,7 +88,9 @@ def wide_because(
     flat = replace(
         features, table=features.table.take(again), matrix=asked.reshape(len(again), -1), unseen={}
     )
-    bounds = model.predict_interval(flat, confidence_level)[1]
+    with warnings.catch_warnings():  # the page itself says what there is to say
+        warnings.simplefilter("ignore", UserWarning)
+        bounds = model.predict_interval(flat, confidence_level)[1]
     *widths, today = np.ptp(bounds, axis=1).reshape(len(rows), -1).T
     with np.errstate(invalid="ignore"):  # infinite widths have no reason
         shrink = 1 - np.array(widths) / today
