@@ -144,7 +144,7 @@ def _categories(
     texts = [name for name in X if not pd.api.types.is_numeric_dtype(X[name])]
     for name in texts:
         common = X[name].astype(str).value_counts().index[:MOST_CATEGORIES]
-        kind = pd.CategoricalDtype([*common, "other"])
+        kind = pd.CategoricalDtype([*common.drop("other", errors="ignore"), "other"])
         for frame in (X, X_test):
             known = frame[name].astype(str)
             frame[name] = known.where(known.isin(common), "other").astype(kind)

@@ -114,6 +114,15 @@ def test_rows_are_thinned_and_said(X):
     assert confide.effects(Linear(), X).n_rows == 40
 
 
+def test_fewer_curves_and_points_on_request(X):
+    found = confide.effects(Linear(), X, n_curves=1, n_points=4)
+    assert list(found.curves) == ["1"]
+    assert found.importance.index.tolist() == ["1", "0"]
+    curve, whole = found.curves["1"], confide.effects(Linear(), X).curves["1"]
+    assert len(curve) == 4
+    assert curve.iloc[-1].tolist() == pytest.approx(whole.iloc[-1].tolist(), rel=1e-12)
+
+
 def test_a_method_that_does_not_ask_its_members_has_no_band(X):
     curve = confide.effects(Linear(has_members=False), X).curves["0"]
     assert "mean_ci_lower" not in curve

@@ -13,6 +13,7 @@ are unlike any of the training data.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Matrix = Float[np.ndarray, "row feature"]
-# Values of a number or a date that its curve is drawn at.
-MOST_POINTS = 20
+Curve = dict[str, Float64[np.ndarray, " value"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +50,9 @@ class Effects:
         importance: for each feature how much worse predictions get when its values are exchanged
             between rows: the rise of the RMSE, or, without targets, how far predictions move (root
             mean square); with its standard deviation over exchanges.
-        curves: for each feature a table of its values: `value`, `mean`, `mean_ci_lower`,
-            `mean_ci_upper` (where the method tells what its members predict) and the standard
-            deviation of each source of uncertainty.
+        curves: for each feature, or the most important ones, a table of its values: `value`,
+            `mean`, `mean_ci_lower`, `mean_ci_upper` (where the method tells what its members
+            predict) and the standard deviation of each source of uncertainty.
         n_rows: how many rows were averaged over.
         confidence_level: of the bands.
         has_targets: whether the importance is of the RMSE.
@@ -88,6 +88,8 @@ def effects(
     confidence_level: float = 0.95,
     max_rows: int = 200,
     n_repeats: int = 5,
+    n_curves: int | None = None,
+    n_points: int = 20,
     random_state: int | None = 0,
 ) -> Effects:
     """How the prediction and each part of its uncertainty move with each feature.
@@ -100,6 +102,8 @@ def effects(
         confidence_level: of the bands.
         max_rows: of more rows, so many are drawn by chance: the cost grows with them.
         n_repeats: how often each feature's values are exchanged for its importance.
+        n_curves: so many of the most important features have a curve; None for all.
+        n_points: values of a number or a date that its curve is drawn at, at most.
         random_state: seed of the rows drawn and of the exchanges.
 
     Returns:
@@ -117,16 +121,27 @@ def effects(
             f"{listed(list(dict.fromkeys(of_feature)))}. {nearest(unknown[0], of_feature)}".rstrip()
         )
     some, y_some = matrix[rows], None if targets is None else targets[rows]
-    lines = [_importance(model, some, y_some, groups[n], generator, n_repeats) for n in names]
+    before = _means(model, some)
+    reference = before if y_some is None else y_some
+    start, lines = _rms(before - reference), []
+    for name in names:
+        orders = np.array([generator.permutation(len(rows)) for _ in range(n_repeats)])
+        rises = _exchanged(model, some, reference, groups[name], orders) - start
+        lines.append((rises.mean(), rises.std(ddof=1) if n_repeats > 1 else 0.0))
     order = [names[i] for i in np.argsort([-mean for mean, _ in lines], kind="stable")]
+    import pandas as pd
+
     curves = {}
-    for name in order:
+    for name in order[:n_curves]:
         column = feature_of(X, name)[1] if is_table(X) else matrix[:, groups[name][0]]
         values = as_values(column)
         of_rows = Values(values.entries[rows], values.categories)
-        curves[name] = _curve(model, some, of_rows, groups[name], level)
-    import pandas as pd
-
+        donors = _donors(of_rows, n_points)
+        entries = of_rows.entries[donors]
+        names_of = np.array(of_rows.categories, object)
+        curve = _curve(model, some, donors, groups[name], level)
+        value = names_of[entries.astype(int)] if of_rows.categories else entries
+        curves[name] = pd.DataFrame({"value": value, **curve})
     index = pd.Index(names, name="feature")
     importance = pd.DataFrame(lines, index=index, columns=["importance", "importance_sd"])
     return Effects(importance.loc[order], curves, len(rows), level, y is not None)
@@ -153,22 +168,17 @@ def _encoded(model: IntervalRegressor, X: Any) -> tuple[Matrix, list[str]]:
     return np.asarray(encoder.encode(X), np.float64), encoder.feature_columns
 
 
-def _importance(
+def _exchanged(
     model: IntervalRegressor,
     X: Matrix,
-    y: Float64[np.ndarray, " row"] | None,
+    reference: Float64[np.ndarray, " row"],
     group: Sequence[int],
-    generator: np.random.Generator,
-    n_repeats: int,
-) -> tuple[float, float]:
-    """Mean and standard deviation, over exchanges, of what they do."""
-    before, found = _means(model, X), []
-    for _ in range(n_repeats):
-        moved = X.copy()
-        moved[:, group] = X[generator.permutation(len(X))][:, group]
-        after = _means(model, moved)
-        found.append(_rms(after - before) if y is None else _rms(after - y) - _rms(before - y))
-    return float(np.mean(found)), float(np.std(found, ddof=1)) if n_repeats > 1 else 0.0
+    orders: Int[np.ndarray, "repeat row"],
+) -> Float64[np.ndarray, " repeat"]:
+    """How far predictions are from a reference when a feature's values are exchanged."""
+    moved = np.tile(X, (len(orders), 1))
+    moved[:, group] = X[orders.ravel()][:, group]
+    return _rms(_means(model, moved).reshape(orders.shape) - reference)
 
 
 def _means(model: IntervalRegressor, X: Matrix) -> Float64[np.ndarray, " row"]:
@@ -180,58 +190,65 @@ def _means(model: IntervalRegressor, X: Matrix) -> Float64[np.ndarray, " row"]:
     )
 
 
-def _rms(errors: Float64[np.ndarray, " row"]) -> float:
-    return float(np.sqrt(np.mean(errors**2)))
+def _rms(errors: Float64[np.ndarray, "*repeat row"]) -> Float64[np.ndarray, "*repeat"]:
+    return np.sqrt(np.mean(errors**2, axis=-1))
 
 
-def _curve(
-    model: IntervalRegressor, X: Matrix, values: Values, group: Sequence[int], level: float
-) -> "pd.DataFrame":
-    """The curve of one feature; its values are those of some of the rows."""
-    import pandas as pd
-
-    lines = []
-    for donor in _donors(values):
-        asked, entry = X.copy(), values.entries[donor]
-        asked[:, group] = X[donor, group]
-        value = values.categories[int(entry)] if values.categories else entry
-        lines.append({"value": value, **_averaged(model, asked, level)})
-    return pd.DataFrame(lines)
-
-
-def _donors(values: Values) -> Int[np.ndarray, " value"]:
+def _donors(values: Values, n_points: int) -> Int[np.ndarray, " value"]:
     """Rows whose values a curve is drawn at: one of each category, or those at the quantiles."""
     known = np.flatnonzero(values.known)
     order = known[np.argsort(values.entries[known], kind="stable")]
     _, first = np.unique(values.entries[order], return_index=True)
-    if values.categories or len(first) <= MOST_POINTS:
+    if values.categories or len(first) <= n_points:
         return order[first]
-    at = np.unique(np.linspace(0, len(order) - 1, MOST_POINTS).round().astype(int))
+    at = np.unique(np.linspace(0, len(order) - 1, n_points).round().astype(int))
     _, first = np.unique(values.entries[order[at]], return_index=True)
     return order[at][first]
 
 
-def _averaged(model: IntervalRegressor, X: Matrix, level: float) -> dict[str, float]:
-    """The mean of some rows' predictions with its band, and the rows' mean variances."""
-    prediction = model.method.predict(model.fitted_, X)
-    answer = {"mean": float(prediction.mean.mean())}
-    answer |= dict(zip(("mean_ci_lower", "mean_ci_upper"), _band(model, X, level), strict=False))
-    try:
-        sources = prediction.sources
-    except NoSuchIntervalError:
-        return answer
-    return answer | {f"{name}_sd": float(np.sqrt(of.mean())) for name, of in sources.items()}
+def _curve(
+    model: IntervalRegressor,
+    X: Matrix,
+    donors: Int[np.ndarray, " value"],
+    group: Sequence[int],
+    level: float,
+) -> Curve:
+    """The mean of all rows' predictions at each donor's values, its band, and mean variances."""
+    asked = np.tile(X, (len(donors), 1))
+    asked[:, group] = np.repeat(X[donors][:, group], len(X), axis=0)
+    by_value = (len(donors), len(X))
+    prediction = model.method.predict(model.fitted_, asked)
+    curve = {"mean": prediction.mean.reshape(by_value).mean(axis=1)}
+    curve |= dict(
+        zip(("mean_ci_lower", "mean_ci_upper"), _band(model, asked, by_value, level), strict=False)
+    )
+    with suppress(NoSuchIntervalError):
+        for name, variance in prediction.sources.items():
+            curve[f"{name}_sd"] = np.sqrt(variance.reshape(by_value).mean(axis=1))
+    return curve
 
 
-def _band(model: IntervalRegressor, X: Matrix, level: float) -> tuple[float, ...]:
-    """The confidence interval of the mean prediction of some rows, where members can be asked."""
+def _band(
+    model: IntervalRegressor, X: Matrix, by_value: tuple[int, int], level: float
+) -> Sequence[Float64[np.ndarray, " value"]]:
+    """Confidence intervals of the mean prediction of each value's rows, where members can be asked.
+
+    Args:
+        model: fitted.
+        X: for each value all rows.
+        by_value: how many values, and rows of each.
+        level: of the intervals.
+
+    Returns:
+        Lower and upper bounds, or nothing.
+    """
     if not hasattr(model.method, "member_means"):
         return ()
     before, after = model.method.member_means(model.fitted_, X)
-    means, retrained = before.mean(axis=1, keepdims=True), after.mean(axis=2, keepdims=True)
+    means = before.reshape(-1, *by_value).mean(axis=-1)
+    retrained = after.reshape(*after.shape[:2], *by_value).mean(axis=-1)
     noise = model.fitted_.noise
     classical = classical_variance(means, retrained) * (1.0 if noise is None else noise.net)
     epistemic = epistemic_variance(classical, optimisation_variance(means), len(means))
     law = bootstrapped_confidence_law(ensemble_mean(means), epistemic, len(means))
-    lower, upper = law.interval(level)[0]
-    return float(lower), float(upper)
+    return tuple(law.interval(level).T)

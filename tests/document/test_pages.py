@@ -51,7 +51,8 @@ def test_nothing_is_wider_than_the_page(visit, width):
     inner, outer = page.evaluate(
         "(box => [box.scrollWidth, box.clientWidth])(document.querySelector('#table-wide .scroll'))"
     )
-    assert inner > outer
+    # A phone shows the rows of such a table as cards.
+    assert (inner > outer) == (width == 1280)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -64,7 +65,7 @@ def test_a_table_that_is_wider_than_its_place_says_so(visit, width):
         })"""
     )
     assert all(is_wider == says_so for is_wider, says_so in found)
-    assert {is_wider for is_wider, _ in found} == {True, False}
+    assert {is_wider for is_wider, _ in found} == ({True, False} if width == 1280 else {False})
 
 
 def test_a_table_of_few_rows_is_never_cut(visit):

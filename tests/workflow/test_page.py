@@ -17,6 +17,7 @@ from confide.calibration import SYSTEMATIC, CalibrationSummary, ConformalLaw, Re
 from confide.diagnostics import Lever
 from confide.document import render_page
 from confide.document.tables import cells, is_numeric, to_csv
+from confide.inspection import Effects
 from confide.simulate import Candidate
 from confide.uncertainty import ContainingLaw, LevelLaw, PivotLaw, TPlusNormalLaw, TwinErrors
 from confide.workflow.page import judgement as page_judgement
@@ -451,7 +452,7 @@ def test_the_page_says_whose_confidence_intervals_they_are(combination):
     assert f"confidence intervals (for the true function; {whose})" in caption_of(document)
     helps = {column.name: column.help for column in table(document, "rows").columns}
     assert helps["confidence_lower"].endswith(f"for the true function; {whose}")
-    assert ("widening" in helps) == honest
+    assert ("widening" in to_csv(table(document, "rows"))) == honest
     legend = "95 % confidence interval, calibrated"
     assert (legend in json.dumps(specifications(document)["predictions"])) == honest
 
@@ -635,15 +636,94 @@ def test_a_row_shows_both_intervals_shares_and_features():
     document = page_document(inputs(y=Y, frame=frame, confidence_level=0.5))
     rows = table(document, "rows")
     assert [each.title for each in rows.columns] == [
-        *("row", "prediction", "observed", "prediction lower", "prediction upper"),
-        *("confidence lower", "confidence upper", "noise", "finite data", "random training"),
-        *("status", "age", "prediction"),
+        *("row", "prediction", "observed", "50 % prediction interval"),
+        *("50 % confidence interval", "mainly from", "age", "prediction"),
     ]
     # The middle half of a normal law reaches 0.6745 scales to each side.
-    expected = ["4", "4.00", "8.00", "3.33", "4.67", "3.60", "4.40"]
-    assert shown(document, "rows")[3] == [*expected, "64%", "27%", "9%", "new", "10", "d"]
+    expected = ["4", "4.00", "8.00", "3.33 to 4.67", "3.60 to 4.40", "noise 64\u00a0%"]
+    assert shown(document, "rows")[3] == [*expected, "10", "d"]
     assert shown(document, "rows")[2][-1] == "–"
-    assert to_csv(rows).splitlines()[0].endswith("status,age,prediction (2)")
+    names = to_csv(rows).splitlines()[0].split(",")
+    bounds = {
+        f"{kind}_{end}" for kind in ("prediction", "confidence") for end in ("lower", "upper")
+    }
+    shares = {f"{source}_share" for source in ("aleatoric", "classical", "optimisation")}
+    assert {*bounds, *shares, "status", "age", "prediction (2)"} <= {*names}
+
+
+def test_risky_rows_say_why():
+    novelty = np.array([0.5, 0.001, 0.6, 0.7])
+    columns = ((), ("kind",), (), ())
+    prediction = predicted([1, 2, 3, 4], novelty=novelty, novel_columns=columns)
+    frame = pd.DataFrame({"size": [900.0, 2, 3, np.nan], "kind": list("abab")})
+    because = {0: ("size", "kind"), 1: ("size",), 2: (), 3: ("size",)}
+    document = page_document(inputs(prediction, frame=frame, wide_because=because))
+    rows = table(document, "rows").frame.set_index("row")
+    assert rows["why"].to_dict() == {
+        1: "wide: size = 900, kind = a",
+        2: "unlike training data: kind = b",
+        3: "",
+        4: "wide: size missing",
+    }
+    assert rows.loc[2, "wide_because_of"] == "size = 2"
+    # No row of this table is known to be wide for some reason.
+    assert "why" not in page_document(inputs()).tables[0].frame
+
+
+DAYS = pd.to_datetime(["2024-01-01", "2024-07-01"])
+
+
+def found_effects(**changes):
+    importance = pd.DataFrame(
+        {"importance": [3.0, 1.0, -0.1], "importance_sd": 0.1},
+        index=pd.Index([EVIL, "when", "kind"], name="feature"),
+    )
+    bands = {"mean_ci_lower": [1.0, 3.0], "mean_ci_upper": [2.0, 5.0]}
+    curve = {"mean": [1.5, 4.0], **bands, "aleatoric_sd": [0.5, 0.7], "classical_sd": [0.1, 0.2]}
+    values = {EVIL: [1.0, 2.0], "when": DAYS, "kind": ["a.b[0]", EVIL]}
+    curves = {name: pd.DataFrame({"value": of, **curve}) for name, of in values.items()}
+    return Effects(**{
+        "importance": importance, "curves": curves, "n_rows": 80, "confidence_level": 0.9,
+        "has_targets": True, **changes,
+    })  # fmt: skip
+
+
+def test_the_page_shows_what_moves_the_prediction():
+    document = page_document(inputs(effects=found_effects()))
+    assert [row[1] for row in shown(document, "importance")] == ["3.00", "1.00", "-0.10"]
+    caption = table(document, "importance").caption
+    assert "typical error (RMSE) becomes on 80 rows that the model was not trained on" in caption
+    specification = specifications(document)["effects"]
+    panels = [specification["datasets"][each["data"]["name"]] for each in panels_of(specification)]
+    assert len(panels) == 6  # two of each feature
+    assert [(row["y"], row["low"], row["high"]) for row in panels[0]] == [(1.5, 1, 2), (4, 3, 5)]
+    assert [(row["mark"], row["x"], row["y"]) for row in panels[1]] == [
+        *(("noise", 1, 0.5), ("noise", 2, 0.7)),
+        *(("finite data", 1, 0.1), ("finite data", 2, 0.2)),
+    ]
+    assert [row["x"] for row in panels[2]] == [1704067200000, 1719792000000]
+    assert [row["text"] for row in panels[4]] == ["a.b[0]", EVIL]
+    assert "90 % confidence band" in caption_of(document, "effects")
+
+
+def panels_of(specification):
+    return [layers["layer"][0] if "data" in layers["layer"][0] else layers
+            for layers in specification["concat"]]  # fmt: skip
+
+
+def test_effects_do_without_targets_bands_and_curves():
+    curves = {
+        "age": pd.DataFrame({"value": [1.0, 2.0], "mean": [1.0, 2.0]}),
+        "none": pd.DataFrame(),
+    }
+    document = page_document(inputs(effects=found_effects(has_targets=False, curves=curves)))
+    assert "How far predictions move" in table(document, "importance").caption
+    assert len(specifications(document)["effects"]["concat"]) == 1
+    assert "band" not in caption_of(document, "effects")
+    document = page_document(inputs(effects="Fit it without `bounds`."))
+    assert "This is not known here. Fit it without \\`bounds\\`\\." in said(document)
+    titles = [section.title for section in page_document(inputs()).sections]
+    assert "What moves the prediction" not in titles
 
 
 def test_a_long_file_is_drawn_by_chance_and_its_riskiest_rows_are_listed():
@@ -714,7 +794,7 @@ def test_infinite_bounds_end_at_the_edge_and_are_told():
     specification = specifications(document)["predictions"]
     assert drawn_rows(specification)[0]["prediction_text"] == "-∞ to ∞"
     assert "without a bound ends at the edge of the figure" in caption_of(document)
-    assert shown(document, "rows")[0][3:5] == ["-∞", "∞"]
+    assert shown(document, "rows")[0][3] == "-∞ to ∞"
     assert next(r for r in shown(document, "coverage") if r[1] == "calibrated")[4] == "∞"
 
 
@@ -874,6 +954,30 @@ def test_telling_features_are_found_whatever_their_form():
     assert found[-1].name == "constant"
 
 
+def wide_rows():
+    """As many columns as a table of rows can have, with long names and texts."""
+    n = 30
+    frame = pd.DataFrame(
+        {
+            "flipper_length_mm": np.arange(n) + 0.25,
+            "Neighborhood": ["College_Creek", "Bloomington_Heights"] * (n // 2),
+            "First_Flr_SF": 1000.0 + np.arange(n),
+            "Overall_Cond": ["Above_Average", "Very_Excellent", "Poor"] * (n // 3),
+        }
+    )
+    unlike = [("flipper_length_mm", "Neighborhood")] + [()] * (n - 1)
+    novelty = np.where(np.arange(n) == 0, 0.001, 0.5)
+    prediction = predicted(np.linspace(10_000, 400_000, n), 30_000.0, novelty=novelty)
+    return inputs(
+        replace(prediction, novel_columns=tuple(unlike)),
+        frame=frame,
+        y=np.linspace(9_000, 500_000, n),
+        ids=pd.DataFrame({"PID": np.arange(n) + 526_301_100}),
+        status=["calibrated on", *["new"] * (n - 1)],
+        wide_because=dict.fromkeys(range(10), ("Neighborhood", "Overall_Cond")),
+    )
+
+
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
@@ -884,8 +988,10 @@ def addresses(tmp_path_factory):
         y=np.array([31.0, 9, 21, 200, np.nan, 41]),
         frame=frame,
         status=["new", "new", "new", "new", "new", "trained on"],
+        effects=found_effects(),
     )
     made = {
+        "wide": wide_rows(),
         "normal": normal,
         "hostile": hostile(),
         "names of objects": names_of_objects(),
@@ -914,6 +1020,25 @@ def test_the_page_is_drawn_without_complaint_and_fits(open_page, addresses, name
         text.closest('svg').getBoundingClientRect().right - text.getBoundingClientRect().right)"""
     )
     assert all(end >= 0 for end in ends), ends
+
+
+SIDEWAYS = """[...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth >
+    box.clientWidth).map(box => box.parentElement.id)"""
+CUT = """[...document.querySelectorAll('tbody :is(th, td)')].filter(cell => cell.offsetParent &&
+    cell.getBoundingClientRect().right > document.documentElement.clientWidth).length"""
+
+
+def test_tables_of_rows_need_no_scrolling_sideways(open_page, addresses):
+    page = open_page(addresses["wide"], 1440).page
+    assert page.evaluate(SIDEWAYS) == []
+    page = open_page(addresses["wide"], 390).page
+    assert (page.evaluate(SIDEWAYS), page.evaluate(CUT)) == ([], 0)
+    # A phone shows each row as a card, in which every value has its heading.
+    first = page.locator("#table-riskiest tbody tr").first
+    assert "Neighborhood" in [
+        cell.get_attribute("data-heading") for cell in first.locator("th, td").all()
+    ]
+    assert page.locator("#table-riskiest thead").is_hidden()
 
 
 def test_text_from_files_is_text_in_tooltips(open_page, addresses):

@@ -166,10 +166,17 @@ def test_the_pages_numbers_are_the_models(open_page, models, recipe, calibrated,
     assert NAME[:20] in stage.inner_text()
 
 
-def test_a_page_of_many_rows_is_small(models):
-    table = rows(100_000, seed=3)
-    document = page_document(page_inputs(models["paper", "calibrated"], table))
-    assert len(render_page(document).encode()) < 10_000_000
+def test_a_page_of_many_rows_is_small_and_opens(open_page, models, tmp_path):
+    path = page_of(models["paper", "calibrated"], rows(100_000, seed=3), tmp_path)
+    assert path.stat().st_size < 10_000_000
+    seen = open_page(path.as_uri(), 1440)
+    assert seen.complaints == []
+    assert seen.page.locator("#panel-what-if .value").inner_text()
+    # Nothing can be tried out on paper.
+    heading = seen.page.locator("#section-what-if")
+    assert heading.is_visible()
+    seen.page.emulate_media(media="print")
+    assert heading.is_hidden()
 
 
 def test_what_the_page_cannot_evaluate_is_left_out_and_says_why(models, monkeypatch):

@@ -35,6 +35,8 @@ class Column:
         heading: what stands above it, or None for its name.
         format: of its numbers, such as ".3g"; used where they have no standard error.
         error: name of the frame's column with its standard errors, shown in the same cell.
+        to: name of the frame's column with the upper ends of intervals, of which this one has the
+            lower ends: one cell shows both.
         help: what the heading means, shown when it is pointed at.
         marked: name of a boolean column of the frame: where it is true, the cell carries a mark.
     """
@@ -45,6 +47,7 @@ class Column:
     error: str | None = None
     help: str = ""
     marked: str | None = None
+    to: str | None = None
 
     @property
     def title(self) -> str:
@@ -54,7 +57,8 @@ class Column:
     @property
     def sources(self) -> tuple[str, ...]:
         """Names of the frame's columns that it shows."""
-        return tuple(name for name in (self.name, self.error, self.marked) if name is not None)
+        names = (self.name, self.to, self.error, self.marked)
+        return tuple(name for name in names if name is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +71,7 @@ class Table:
         frame: the numbers; columns that are not named in `columns` are not shown.
         columns: what is shown, from left to right.
         mark: what the mark of a marked cell means; needed where a column has marks.
+        only_in_csv: columns of the frame that readers do not see, and programs do.
     """
 
     name: str
@@ -74,6 +79,7 @@ class Table:
     frame: "pd.DataFrame"
     columns: Sequence[Column]
     mark: str = ""
+    only_in_csv: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         _check_name("table", self.name)
@@ -91,8 +97,9 @@ class Table:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Names of the frame's columns that it shows, each once, from left to right."""
-        return tuple(dict.fromkeys(name for column in self.columns for name in column.sources))
+        """Names of the frame's columns that are in its CSV, each once, from left to right."""
+        shown = [name for column in self.columns for name in column.sources]
+        return tuple(dict.fromkeys([*shown, *self.only_in_csv]))
 
 
 @dataclass(frozen=True, eq=False)

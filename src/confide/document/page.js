@@ -29,11 +29,27 @@
   }
 })();
 
-// Tables that are wider than their place say so: not every screen shows a scroll bar.
+// Tables that are wider than their place say so: not every screen shows a scroll bar. On a phone
+// each of their rows is a card, with its headings.
 (() => {
+  const PHONE = 640; // pixels
+
+  function label(table) {
+    const headings = [...table.tHead.rows[0].cells].map((each) => each.innerText.replace(/[\s↕↑↓]+$/, ""));
+    for (const row of table.tBodies[0].rows) {
+      [...row.cells].forEach((cell, i) => { cell.dataset.heading = headings[i]; });
+    }
+  }
+
   function mark() {
     for (const box of document.querySelectorAll(".scroll")) {
-      box.parentElement.classList.toggle("wide", box.scrollWidth > box.clientWidth);
+      const { classList } = box.parentElement;
+      classList.remove("cards");
+      const wide = box.scrollWidth > box.clientWidth;
+      const cards = wide && window.innerWidth <= PHONE;
+      if (cards) label(box.querySelector("table"));
+      classList.toggle("cards", cards);
+      classList.toggle("wide", wide && !cards);
     }
   }
   mark();
@@ -192,13 +208,15 @@ const brushes = (() => {
   }
 
   const figures = [...document.querySelectorAll("figure.chart")];
+  // The page opens with the first figure; the others follow, and a reader can scroll meanwhile.
+  const pause = () => new Promise((resume) => { setTimeout(resume); });
   let queue = Promise.resolve();
   function showAll() {
     for (const figure of figures) {
       queue = queue.then(() => {
         const width = figure.querySelector(".drawing, .problem").clientWidth;
         // What is folded has no width yet.
-        return width === 0 || figure.dataset.drawnAt === String(width) ? null : show(figure);
+        return width === 0 || figure.dataset.drawnAt === String(width) ? null : show(figure).then(pause);
       });
     }
   }

@@ -114,7 +114,7 @@ def with_error(value: float, error: float) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """The shown columns with their errors and marks, under the frame's names, all digits kept.
+    """All columns with their errors and marks, under the frame's names, all digits kept.
 
     Text that a spreadsheet would take for a formula has an apostrophe before it.
     """
@@ -151,7 +151,10 @@ def _cell(column: Column, row: dict[Any, Any]) -> Cell:
     if _is_missing(value):
         return Cell(MISSING, None, marked)
     error = None if column.error is None else row[column.error]
-    return Cell(_text(column, value, error), _sort_value(value), marked)
+    text = _text(column, value, error)
+    if column.to is not None:
+        text += f" to {_text(column, row[column.to], None)}"
+    return Cell(text, _sort_value(value), marked)
 
 
 def _text(column: Column, value: Any, error: Any) -> str:

@@ -30,7 +30,7 @@ def plot_effects(curves: "Mapping[str, pd.DataFrame]", confidence_level: float) 
     how: dict[str, Any] = {"squeeze": False, "sharey": "row", "figsize": size}
     figure, axes = plt.subplots(2, len(curves), layout="constrained", **how)
     for (name, curve), (above, below) in zip(curves.items(), axes.T, strict=True):
-        categories = curve["value"].dtype == object
+        categories = curve["value"].dtype.kind == "O"
         x = np.arange(len(curve)) if categories else curve["value"].to_numpy()
         if "mean_ci_lower" in curve:
             label = f"{confidence_level:.0%} confidence band".replace("%", " %")

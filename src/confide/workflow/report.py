@@ -1,5 +1,6 @@
 """From a model and a table to what its page is made of."""
 
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,12 @@ from confide.export import interval_rules, model_parts
 from confide.prediction import Prediction
 from confide.workflow.describe import Description, described
 from confide.workflow.notes import Notes, counted_in_file
-from confide.workflow.page.inputs import PageInputs, WhatIf
+from confide.workflow.page.inputs import MOST_LISTED, PageInputs, WhatIf
+from confide.workflow.page.judgement import unseen_rows
 from confide.workflow.predict import encoded
 from confide.workflow.target import take_target
 from confide.workflow.training_table import TrainingTable, known_again
+from confide.workflow.why import effects_of, wide_because
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +66,7 @@ def page_inputs(
     advice, levers = _advice(prediction, confidence_level)
     description, on_twins = described(model), model.confidence_calibration_
     known = known_again(model, features.matrix, y)
-    return PageInputs(
+    inputs = PageInputs(
         title=f"{target}: {file}" if file else target,
         target=target,
         frame=features.table.to_pandas(),
@@ -83,6 +86,12 @@ def page_inputs(
         repeats=known.repeats,
         what_if=_what_if(model, features, confidence_level),
         settings=_settings(model, description, file),
+    )
+    unseen, level = np.flatnonzero(unseen_rows(inputs)), inputs.level
+    return replace(
+        inputs,
+        effects=effects_of(model, features, y, unseen, level),
+        wide_because=wide_because(model, features, inputs.riskiest[:MOST_LISTED], level),
     )
 
 

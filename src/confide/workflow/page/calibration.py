@@ -8,14 +8,8 @@ import numpy as np
 from confide.calibration import BEYOND_CHANCE, SYSTEMATIC, UNLIKE
 from confide.document import COLOURS, INK, Column, Figure, Part, Table, brush, parts
 from confide.drawing import BIASED, UNBIASED, widening_of
-from confide.workflow.page.figures import (
-    drawn_frame,
-    panels,
-    rounded,
-    row_tooltips,
-    sorted_axis,
-    texts,
-)
+from confide.workflow.page.axes import sorted_axis
+from confide.workflow.page.figures import drawn_frame, panels, rounded, row_tooltips, texts
 from confide.workflow.page.rows import ROWS, Rows
 from confide.workflow.page.text import level_text, literal, percent
 from confide.workflow.page.words import narrower_words

@@ -11,7 +11,8 @@ from confide.prediction import KINDS
 from confide.workflow.accuracy import Score
 from confide.workflow.page import answers, figures, judgement, words
 from confide.workflow.page.calibration import calibration_parts
-from confide.workflow.page.inputs import TRAINED, PageInputs
+from confide.workflow.page.effects import effect_parts
+from confide.workflow.page.inputs import MOST_LISTED, TRAINED, PageInputs
 from confide.workflow.page.rows import ROWS, Rows
 from confide.workflow.page.text import level_text, plain, rows_text
 from confide.workflow.page.what_if import what_if
@@ -19,8 +20,7 @@ from confide.workflow.page.what_if import what_if
 if TYPE_CHECKING:
     import pandas as pd
 
-# Rows of the tables of riskiest and of novel rows, where there are more.
-MOST_LISTED = 10
+MOVES = "What moves the prediction"
 BRUSH = " Drag sideways to select rows."
 ABOUT_NOVELTY = (
     "A model predicts any row, even one that is unlike all its training data. You cannot trust "
@@ -44,6 +44,7 @@ def page_document(inputs: PageInputs) -> Document:
         Section("Predictions", list(_predictions(rows))),
         *([] if inputs.what_if is None else [Section("What if", [what_if(rows)])]),
         Section("Riskiest rows", list(_riskiest(rows))),
+        *([] if inputs.effects is None else [Section(MOVES, list(effect_parts(rows)))]),
         Section("Where the uncertainty comes from", list(_split(rows))),
         Section("Novelty", list(_novelty(rows)), folded=True),
         Section("Accuracy and coverage", list(_judgement(rows, scores, coverage)), folded=True),
@@ -193,7 +194,7 @@ def _riskiest(rows: Rows) -> Iterator[Part]:
         order = f"novel rows first, then {order}"
     if not rows.all_are_drawn:
         which = "The rows in the figures"
-    listed = rows.riskiest[:MOST_LISTED]
+    listed = rows.inputs.riskiest[:MOST_LISTED]
     if len(rows.drawn) > MOST_LISTED:
         caption = f"The {len(listed)} riskiest of all {rows_text(rows.inputs.n_rows)}: {order}."
         yield rows.table("riskiest", caption, listed)
@@ -201,7 +202,9 @@ def _riskiest(rows: Rows) -> Iterator[Part]:
         f"{which}: {order}. Row 1 is the first row of data. If you select rows in a figure, the "
         "table shows only these."
     )
-    table = rows.table(ROWS, caption, rows.riskiest[np.isin(rows.riskiest, rows.drawn)])
+    table = rows.table(
+        ROWS, caption, rows.inputs.riskiest[np.isin(rows.inputs.riskiest, rows.drawn)]
+    )
     if len(rows.drawn) > MOST_LISTED:
         yield Section(which, [table], folded=True)
     else:
@@ -229,7 +232,7 @@ def _novelty(rows: Rows) -> Iterator[Part]:
             "would."
         )
     yield Figure("novelty", caption, figures.novelty(p_values))
-    novel = rows.riskiest[inputs.novel[rows.riskiest]]
+    novel = rows.inputs.riskiest[inputs.novel[rows.inputs.riskiest]]
     if len(novel):
         order = novel[np.argsort(novelty[novel], kind="stable")][:MOST_LISTED]
         caption = f"Rows with a p-value below {NOVEL:g}, the least like the training data first."

@@ -33,6 +33,13 @@ from confide.drawing import (
     robust_range,
     stacked,
 )
+from confide.workflow.page.axes import (
+    axis_format,
+    category_axis,
+    date_axis,
+    number_axis,
+    sorted_axis,
+)
 from confide.workflow.page.features import Feature, strips
 from confide.workflow.page.inputs import TRAINED
 from confide.workflow.page.judgement import unseen_rows
@@ -54,8 +61,6 @@ THIN_BAR = 1.2
 INNER_BAR = 0.55
 # Areas of observed values' marks, in square pixels: where a row has a place of its own, and not.
 DOT, SMALL_DOT = 34, 18
-# Pixels that a strip's name has for certain: panels of the page are no narrower than this.
-NARROWEST_PANEL, CHARACTER = 120, 8
 # Digits of what is drawn; more would only fill the page.
 DIGITS = 6
 
@@ -312,13 +317,6 @@ def row_tooltips(rows: Rows) -> list[Any]:
     return parts.tooltips(*(line for line in lines if not missing.get(line[0], False)))
 
 
-def sorted_axis(n_rows: int, title: str) -> Any:
-    """The horizontal axis of rows side by side, from 1."""
-    scale = alt.Scale(domain=[0.5, n_rows + 0.5], nice=False)
-    style = alt.Axis(grid=False, tickMinStep=1, tickCount=6, format="d")
-    return alt.X("x:Q", title=title, scale=scale, axis=style)
-
-
 def panels(
     frame: "pd.DataFrame",
     features: Sequence[Feature],
@@ -352,31 +350,17 @@ def _feature_axis(
         position, names = strips(feature)
         spread = np.random.default_rng(i).uniform(-0.36, 0.36, len(drawn))
         frame[field] = np.round(position[drawn] + spread, 3)
-        labels = json.dumps([unread(name) for name in names])
-        axis = alt.Axis(
-            values=list(range(len(names))),
-            labelExpr=f"{labels}[datum.value]",
-            **_label_angle(names),
-            labelLimit=95,
-            labelOverlap=False,
-            ticks=False,
-            grid=False,
-        )
-        scale = alt.Scale(domain=[-0.5, len(names) - 0.5], nice=False, zero=False)
-        return alt.X(f"{field}:Q", title=title, axis=axis, scale=scale)
+        return category_axis(field, title, names)
     if feature.kind == "date":
         moments = feature.column.iloc[drawn]
         frame[field] = [None if m != m else int(m.timestamp() * 1000) for m in moments]  # noqa: PLR0124
-        scale = alt.Scale(type="utc", nice=False, padding=8)
-        return alt.X(f"{field}:T", title=title, scale=scale, axis=alt.Axis(tickCount=4))
+        return date_axis(field, title)
     values = feature.column.to_numpy(float)[drawn]
     frame[field] = rounded(values)
     ends = robust_range(values).tolist() or [0.0, 1.0]
     if n := int(np.sum((values < ends[0]) | (values > ends[1]))):
         title += f" ({n} outside)"
-    scale = alt.Scale(zero=False, nice=False, padding=8, domain=ends)
-    axis = alt.Axis(tickCount=5, **axis_format(*ends))
-    return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
+    return number_axis(field, title, ends)
 
 
 def _limits(rows: Rows) -> tuple[float, float]:
@@ -401,19 +385,6 @@ def n_outside(rows: Rows) -> int:
 def _drawn_values(rows: Rows) -> Float64[np.ndarray, " value"]:
     inputs, drawn = rows.inputs, rows.drawn
     return np.concatenate([inputs.prediction.mean[drawn], inputs.observed[drawn]])
-
-
-def axis_format(*ends: float) -> dict[str, str]:
-    """How an axis writes numbers: those of years without a separator."""
-    small = max(map(abs, ends)) < 10_000 and max(map(abs, ends)) >= 1000
-    return {"format": "~f"} if small else {}
-
-
-def _label_angle(names: list[str]) -> dict[str, Any]:
-    """Names of strips are turned only where they might run into each other."""
-    if CHARACTER * max(map(len, names), default=0) * len(names) <= NARROWEST_PANEL:
-        return {"labelAngle": 0, "labelAlign": "center"}
-    return {"labelAngle": -35, "labelAlign": "right"}
 
 
 def rounded(values: Any) -> list[float | None]:

@@ -1,7 +1,9 @@
 """What the page of a report is made of: plain values, checked."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +21,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from confide.calibration import CalibrationSummary
+    from confide.inspection import Effects
 
 TRAINED, CALIBRATED, NEW = "trained on", "calibrated on", "new"
 MISSING_TEXTS = {"nan", "None", "NaT", "<NA>"}
 STATUSES = (TRAINED, CALIBRATED, NEW)
+# Rows of the tables of riskiest and of novel rows, where there are more.
+MOST_LISTED = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +75,8 @@ class PageInputs:
         held_out: for each row whether it was one of those.
         repeats: for each row whether it is a copy of an earlier one.
         what_if: what the page evaluates, or why it cannot.
+        effects: of the features on the prediction, or why there are none.
+        wide_because: for some rows the columns behind their wide prediction intervals.
         settings: how the model and the page came about.
     """
 
@@ -91,6 +98,8 @@ class PageInputs:
     held_out: Bool[np.ndarray, " row"] | None = None
     repeats: Bool[np.ndarray, " row"] | None = None
     what_if: "WhatIf | str | None" = None
+    effects: "Effects | str | None" = None
+    wide_because: Mapping[int, Sequence[str]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -126,6 +135,23 @@ class PageInputs:
         levels = self.prediction.prediction_law.levels or (self.confidence_level,)
         return min(levels, key=lambda level: abs(level - self.confidence_level))
 
+    @cached_property
+    def prediction_interval(self) -> Float64[np.ndarray, "row 2"]:
+        """Bounds for a new observation, which may be infinite."""
+        with warnings.catch_warnings():  # the page says itself where they are
+            warnings.simplefilter("ignore", UserWarning)
+            return self.prediction.prediction_interval(self.level)
+
+    @property
+    def width(self) -> Float64[np.ndarray, " row"]:
+        """Widths of the prediction intervals."""
+        return np.ptp(self.prediction_interval, axis=1)
+
+    @cached_property
+    def riskiest(self) -> Int[np.ndarray, " row"]:
+        """All rows, novel ones first, in each part the widest prediction interval first."""
+        return np.lexsort((-self.width, ~self.novel))
+
     @property
     def numbers(self) -> Int[np.ndarray, " row"]:
         """For each row its number in the file."""
@@ -144,11 +170,15 @@ class PageInputs:
         """For each row whether its status is one of these."""
         return np.isin(np.asarray(self.status, dtype=str), statuses)
 
+    def values_text(self, row: int, columns: Sequence[str]) -> str:
+        """Columns of a row and their values."""
+        return ", ".join(self.value_text(row, column) for column in columns)
+
     def value_text(self, row: int, column: str) -> str:
-        """A column of a row and its value, such as size = 3."""
+        """A column of a row and its value, such as size = 3, or that it is missing."""
         value = self.frame[column].iloc[row] if column in self.frame else ""
         shown = f"{value:.6g}" if isinstance(value, float) else plain(value)
-        return f"{plain(column)} = {'missing' if shown in MISSING_TEXTS else shown}"
+        return f"{plain(column)} {'missing' if shown in MISSING_TEXTS else f'= {shown}'}"
 
     @property
     def novel(self) -> Bool[np.ndarray, " row"]:

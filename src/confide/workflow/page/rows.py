@@ -1,8 +1,9 @@
 """The rows that the page draws and lists, one value for figures, tables and words alike."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from confide.errors import NoSuchIntervalError
 from confide.workflow.page.features import Feature, telling_features
 from confide.workflow.page.inputs import PageInputs
 from confide.workflow.page.judgement import unseen_rows
-from confide.workflow.page.text import decimals_for, level_text
+from confide.workflow.page.text import decimals_for, level_text, percent
 
 Row = Float64[np.ndarray, " row"]
 Interval = Float64[np.ndarray, "row 2"]
@@ -24,10 +25,14 @@ Interval = Float64[np.ndarray, "row 2"]
 MOST_DRAWN = 500
 # The table that brushes filter.
 ROWS = "rows"
-# Features with a panel and a column of their own.
-MOST_FEATURES = 6
+# Features with a panel of their own; fewer have a column, so that tables fit a screen.
+MOST_FEATURES, MOST_COLUMNS = 6, 4
 # The same for where confidence intervals became wider.
 MOST_WIDENING_FEATURES = 4
+WHY = (
+    "wide: columns whose typical value (the median or the most common category) would make the "
+    "prediction interval narrower; unlike training data: columns that make the row novel"
+)
 
 
 class Rows:
@@ -43,7 +48,6 @@ class Rows:
             or None where they are not calibrated.
         shares: of each source in the variance; empty where the method has no variances.
         mean_shares: their means over rows; without sources that have none.
-        riskiest: all rows, novel ones first, in each part the widest prediction interval first.
         drawn: all rows, or `MOST_DRAWN` of them drawn by chance, in the file's order; those that
             judge the model come first.
         features: those that go most with the predictions or their widths.
@@ -59,19 +63,17 @@ class Rows:
         self.widening: Row | None = None
         with warnings.catch_warnings():  # the page says itself where bounds are infinite
             warnings.simplefilter("ignore", UserWarning)
-            self.prediction_interval = prediction.prediction_interval(level)
             with suppress(NoSuchIntervalError):
                 self.confidence_interval = prediction.confidence_interval(level)
             if self.confidence_is_calibrated and prediction.uncalibrated is not None:
                 self.own_confidence_interval = prediction.uncalibrated.confidence_interval(level)
                 self.widening = widening_of(prediction, level).times
-        self.width = np.ptp(self.prediction_interval, axis=1)
+        self.prediction_interval, self.width = inputs.prediction_interval, inputs.width
         self.shares: dict[str, Row] = {}
         self.mean_shares: dict[str, float] = {}
         with suppress(NoSuchIntervalError):
             self.shares, means = prediction.shares, mean_shares(prediction.sources)
             self.mean_shares = {name: mean for name, mean in means.items() if not np.isnan(mean)}
-        self.riskiest = np.lexsort((-self.width, ~inputs.novel))
         unseen = unseen_rows(inputs)
         first = some(np.flatnonzero(unseen), MOST_DRAWN)
         others = some(np.flatnonzero(~unseen), MOST_DRAWN - len(first))
@@ -105,48 +107,96 @@ class Rows:
         import pandas as pd
 
         values_of: dict[str, Any] = {}
-        columns = []
-        for key, heading, values, number_format, meaning in self._columns():
-            title, i = key, 1
-            while title in values_of:  # a feature may have the name of a column of ours
-                i += 1
-                title = f"{key} ({i})"
-            values_of[title] = values
-            columns.append(Column(title, heading, number_format, help=meaning))
-        return Table(name, caption, pd.DataFrame(values_of).iloc[rows], columns)
+        shown = []
+        for column, values in self._columns(rows):
+            values_of[column.name] = values
+            shown += [column] if column.heading else []
+        first, *others = shown
+        ids = _from_file(values_of, self._id_columns(rows), help="names the row")
+        features = _from_file(values_of, self._feature_columns(rows))
+        columns = [first, *ids, *others, *features]
+        return Table(name, caption, pd.DataFrame(values_of), columns, only_in_csv=list(values_of))
 
-    def _columns(self) -> Iterator[tuple[str, str, Any, str, str]]:
-        """Each column's name, heading, values, format of numbers and meaning."""
+    def _columns(self, rows: Int[np.ndarray, " some"]) -> Iterator[tuple[Column, Any]]:
+        """Columns of ours with their values; those without a heading are only in the CSV."""
         inputs, of_target = self.inputs, self.number_format
-        yield "row", "row", inputs.numbers, "", "number of the row in the file"
-        for name, values in () if inputs.ids is None else inputs.ids.items():
-            yield str(name), str(name), values.to_numpy(), "", "names the row"
-        yield "prediction", "prediction", inputs.prediction.mean, of_target, ""
+        yield Column("row", "row", help="number of the row in the file"), inputs.numbers[rows]
+        yield Column("prediction", "prediction", of_target), inputs.prediction.mean[rows]
         if inputs.y is not None:
-            yield "observed", "observed", inputs.observed, of_target, ""
+            yield Column("observed", "observed", of_target), inputs.observed[rows]
         for kind, interval, of in (
-            ("prediction", self.prediction_interval, "a new observation"),
+            ("prediction", inputs.prediction_interval, "a new observation"),
             ("confidence", self.confidence_interval, f"the true function; {self.whose}"),
         ):
-            meaning = f"{level_text(inputs.level)} {kind} interval, for {of}"
-            bounds = () if interval is None else zip(("lower", "upper"), interval.T, strict=True)
-            for end, bound in bounds:
-                yield f"{kind}_{end}", f"{kind} {end}", bound, of_target, meaning
+            if interval is not None:
+                lower, upper = interval[rows].T
+                level, ends = level_text(inputs.level), f"{kind}_upper"
+                meaning = f"for {of}"
+                heading = f"{level} {kind} interval"
+                yield Column(f"{kind}_lower", heading, of_target, help=meaning, to=ends), lower
+                yield Column(ends, ""), upper
         if self.widening is not None:
-            meaning = "width of the confidence interval over its width before calibration"
-            yield "widening", "confidence, times as wide", self.widening, ".2g", meaning
-        if inputs.prediction.novelty is not None:
-            meaning = "small where the row is unlike the training data"
-            yield "novelty_p", "novelty p", inputs.prediction.novelty, ".3g", meaning
-        if inputs.prediction.novel_columns is not None and inputs.novel.any():
-            meaning = "columns that make a novel row unlike the training data"
-            named = enumerate(inputs.prediction.novel_columns)
-            values = [", ".join(inputs.value_text(i, name) for name in of) for i, of in named]
-            yield "novel_columns", "unlike in", values, "", meaning
-        for key, share in self.shares.items():
-            meaning = f"share of the variance: {SOURCES[key].meaning}"
-            yield f"{key}_share", SOURCES[key].name, share, ".0%", meaning
-        yield "status", "status", list(inputs.status), "", "what the model did with the row"
-        for feature in self.features:
-            values = feature.column if feature.kind == "number" else feature.texts()
-            yield feature.name, feature.name, values, feature.number_format, ""
+            yield Column("widening", ""), self.widening[rows]
+        yield from self._reasons(rows)
+        status = np.asarray(inputs.status, dtype=str)[rows]
+        heading = "status" if len(set(inputs.status)) > 1 else ""
+        yield Column("status", heading, help="what the model did with the row"), status
+
+    def _reasons(self, rows: Int[np.ndarray, " some"]) -> Iterator[tuple[Column, Any]]:
+        """Why rows are risky: columns behind wide intervals and novelty, and the main source."""
+        inputs, prediction = self.inputs, self.inputs.prediction
+        wide, unlike = inputs.wide_because, prediction.novel_columns or [()] * inputs.n_rows
+        named = {
+            "wide_because_of": [wide.get(row, ()) for row in rows.tolist()],
+            "novel_columns": [unlike[row] for row in rows.tolist()],
+        }
+        texts = {
+            name: [
+                inputs.values_text(row, of) for row, of in zip(rows.tolist(), columns, strict=True)
+            ]
+            for name, columns in named.items()
+        }
+        why = [
+            f"unlike training data: {new}" if new else f"wide: {columns}" if columns else ""
+            for columns, new in zip(*texts.values(), strict=True)
+        ]
+        if any(why):
+            yield Column("why", "why", help=WHY), why
+        for name, values in texts.items():
+            yield Column(name, ""), values
+        if prediction.novelty is not None:
+            yield Column("novelty_p", ""), prediction.novelty[rows]
+        if len(self.mean_shares) > 1:
+            meaning = "the largest source of the row's uncertainty, and its share of the variance"
+            yield Column("main_source", "mainly from", help=meaning), self._main_sources(rows)
+        for source, share in self.shares.items():
+            yield Column(f"{source}_share", ""), share[rows]
+
+    def _main_sources(self, rows: Int[np.ndarray, " some"]) -> list[str]:
+        names, shares = list(self.shares), np.array([s[rows] for s in self.shares.values()])
+        largest = np.nan_to_num(shares).argmax(axis=0)
+        parts = [(SOURCES[names[k]].name, shares[k, i]) for i, k in enumerate(largest)]
+        return [f"{name} {percent(share)}".replace(" %", "\u00a0%") for name, share in parts]
+
+    def _id_columns(self, rows: Int[np.ndarray, " some"]) -> Iterator[tuple[Column, Any]]:
+        for name, values in () if self.inputs.ids is None else self.inputs.ids.items():
+            yield Column(str(name)), values.to_numpy()[rows]
+
+    def _feature_columns(self, rows: Int[np.ndarray, " some"]) -> Iterator[tuple[Column, Any]]:
+        for feature in self.features[:MOST_COLUMNS]:
+            some_rows = replace(feature, column=feature.column.iloc[rows])
+            values = some_rows.column if feature.kind == "number" else some_rows.texts()
+            yield Column(feature.name, format=feature.number_format), np.asarray(values)
+
+
+def _from_file(
+    values_of: dict[str, Any], columns: Iterable[tuple[Column, Any]], **changes: str
+) -> Iterator[Column]:
+    """Columns from a file, under names that no other column has; their values are added."""
+    for column, values in columns:
+        name, i = column.name, 1
+        while name in values_of:
+            i += 1
+            name = f"{column.name} ({i})"
+        values_of[name] = values
+        yield replace(column, name=name, heading=column.name, **changes)
