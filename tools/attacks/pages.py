@@ -79,7 +79,12 @@ def _page(generator: random.Random, path: Path) -> Path:
         }
     )
     model = confide.BootstrappedDeepEnsembleRegressor(
-        n_members=2, hidden_layer_sizes=(4,), max_epochs=3, random_state=0
+        recipe="paper",
+        n_members=2,
+        hidden_layer_sizes=(4,),
+        max_epochs=3,
+        calibration=generator.choice((None, "twins")),
+        random_state=0,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
