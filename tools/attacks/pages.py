@@ -118,7 +118,7 @@ def _visit(page: Any, path: Path, counts: Counts) -> None:
     page.on("console", lambda message: faults.append(f"complains: {message.text}"))
     page.on("pageerror", lambda error: faults.append(f"fails: {error}"))
     page.on("request", lambda request: faults.extend(_refused(request.url)))
-    page.goto(path.as_uri())
+    page.goto(path.resolve().as_uri())
     page.evaluate(UNFOLD)
     for _ in range(PATIENCE // 50):
         if page.evaluate(DRAWN):
