@@ -160,6 +160,8 @@ def test_small_work_is_not_announced(folder):
 
 def test_needs_grow_with_the_work():
     assert str(of_fits(100, 10, 500)) == ""
+    # The recipe for tables compiles more, and chooses twins.
+    assert str(of_fits(100, 10, 500, "tabular")) == "This will take about 15 seconds."
     assert str(of_fits(100_000, 10, 10_000)) == "This will take about 9 minutes."
     # Each column has weights in every network, and more members keep more of them.
     assert of_fits(200, 10**5, 400, "tabular").bytes > 10**10

@@ -13,6 +13,7 @@ what it asks for and counts faults; there should be none. Linux only: processes 
 """
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -33,8 +34,8 @@ from attacks.counts import Counts, as_markdown  # noqa: E402
 
 PAGE = """# Attacks, and what gave way
 
-`make faults` (`tools/faults.py`) at commit {commits}, on {cores} cores with Python {python}:
-{n_tried:,} tries, {n_faults} faults. What each attack does is said in `tools/attacks`; what a
+`make faults` (`tools/faults.py`) on {cores} cores with Python {python}: {n_tried:,} tries,
+{n_faults} faults. What each attack does is said in `tools/attacks`; what a
 stranger's file can and cannot do, on the page about [security](../docs/security.md).
 
 {table}
@@ -45,6 +46,8 @@ is not the file's. Memory is the peak beyond what the process had before. Of the
 at a moment of the whole run, a quarter soon after the command opened its file, a quarter soon after
 something was in it. The commands are forks of a process that has imported what they need, so that
 most moments fall into their work.
+
+{origins}
 """
 Attack = Callable[[Callable[[int], int], Path], list[Counts]]
 
@@ -95,23 +98,32 @@ def counted(attack: str, folder: Path, share: float) -> list[Counts]:
     kept = folder / f"counts-{attack}.json"
     if kept.exists():
         return [Counts.from_json(row) for row in json.loads(kept.read_text())]
+    known, before = commit(), os.getloadavg()[2]
     rows = ATTACKS[attack](lambda n: max(1, round(share * n)), folder)
-    kept.write_text(json.dumps([{**vars(row), "commit": commit()} for row in rows]))
+    origin = {"commit": known, "load": (before + os.getloadavg()[2]) / 2}
+    kept.write_text(json.dumps([{**vars(row), **origin} for row in rows]))
     return [Counts.from_json(row) for row in json.loads(kept.read_text())]
 
 
 def report(rows: Sequence[Counts]) -> str:
     """The page of results."""
     n_tried, n_faults = sum(row.tried for row in rows), sum(len(row.faults) for row in rows)
-    commits = ", ".join(dict.fromkeys(row.commit for row in rows))
     return PAGE.format(
         n_tried=n_tried,
         n_faults=n_faults,
-        commits=commits,
         cores=os.cpu_count(),
         python=platform.python_version(),
         table=as_markdown(rows),
+        origins=origins(rows),
     )
+
+
+def origins(rows: Sequence[Counts]) -> str:
+    """Of which commit each count is, and how busy the machine was."""
+    lines = ["| attack | commit | processes that wanted a core |", "|---|---|---|"]
+    for (at, load), same in itertools.groupby(rows, lambda row: (row.commit, row.load)):
+        lines.append(f"| {'; '.join(row.attack for row in same)} | {at} | {load:.1f} |")
+    return "\n".join(lines)
 
 
 def commit() -> str:

@@ -23,6 +23,8 @@ PREDICTING = (42.0, 25_000.0, 1_100.0)
 # On two cores of 2024: rows of an epoch of a member a second, and columns that double its time.
 # Rough: networks measured at 404 rows and 13 columns, columns and trees on a busy machine.
 SPEEDS = {"paper": (2e6, 100), "tabular": (7e5, 40), "trees": (6e6, 40)}
+# Seconds of any fit, however small its table is: programs are compiled, and twins chosen.
+STARTING = {"paper": 3.0, "tabular": 15.0, "trees": 3.0}
 PREDICTED_ROWS_PER_SECOND = 1e5
 ADVICE = "Use fewer columns or a sample of the rows, or a machine with more memory."
 
@@ -71,7 +73,7 @@ def of_fits(
     per_cell, per_column, per_row, kept = MEMORY[learner]
     memory = per_cell * n_rows * n_columns + per_row * n_rows
     memory += (per_column + kept * n_members) * n_columns
-    return Need(memory, member_epochs * n_rows * of_a_row)
+    return Need(memory, STARTING[learner] + member_epochs * n_rows * of_a_row)
 
 
 def of_predicting(

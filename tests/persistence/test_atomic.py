@@ -196,6 +196,16 @@ def test_errors_name_the_file_and_not_the_temporary_one(tmp_path, monkeypatch, s
     assert list(tmp_path.iterdir()) == []
 
 
+def test_errors_name_the_file_on_a_disk_that_can_only_be_read(tmp_path, monkeypatch):
+    def refused(temporary, *_, **__):
+        raise OSError(errno.EROFS, "Read-only file system", str(temporary))
+
+    for step in ("confide.persistence.atomic._opened", "pathlib.Path.unlink"):
+        monkeypatch.setattr(step, refused)
+    with pytest.raises(OSError, match=r"Read-only file system: '\S*/file'$"):
+        write_atomically(tmp_path / "file", b"content")
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path

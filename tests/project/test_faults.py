@@ -1,15 +1,18 @@
 """A short version of `make faults`: every attack, a few tries each."""
 
 import os
+import re
 import sys
 
 import pytest
-from attacks import commands, model_files, pages, soak, tables, workers
+from attacks import commands, model_files, pages, samples, soak, tables, workers
 from attacks.counts import Counts, as_markdown
 from attacks.watched import Watched
 from faults import ATTACKS, main
 from support.browsing import browser_path
 from support.misbehaving import misbehaving
+
+from confide.estimators import ESTIMATORS
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="processes are watched through /proc"
@@ -35,6 +38,12 @@ def assert_harmless(rows, fewest):
 def test_damaged_model_files_are_refused_or_answer(folder):
     names = ("bootstrapped.table", "bootstrapped.plain")
     assert_harmless(model_files.attack(60, folder, names=names), 60)
+
+
+def test_model_files_of_every_estimator_and_recipe_are_damaged():
+    models = samples.estimators().values()
+    assert ESTIMATORS.keys() == {type(model).__name__ for model in models}
+    assert {"tabular", "paper"} == {model.recipe for model in models if hasattr(model, "recipe")}
 
 
 def test_damaged_tables_are_refused_or_answered(folder):
@@ -102,4 +111,5 @@ def test_a_fault_is_shown_and_fails_the_run(monkeypatch, capsys, tmp_path):
     assert main(words) == 1
     assert "| an attack | 2 | 1 refused | s 0.5 | nothing breaks | 1 |" in capsys.readouterr().out
     assert "- `it broke`" in page.read_text()
+    assert re.search(r"\| an attack \| [0-9a-f]{7,} \| [\d.]+ \|", page.read_text())
     assert as_markdown([]).count("\n") == 1

@@ -98,3 +98,25 @@ def test_a_kind_of_twin_that_is_no_text_is_refused(container, tmp_path):
     dataclasses.replace(container, header=header).write(tmp_path / "model.confide")
     with pytest.raises(ModelFileError, match="kind is of the wrong type: 3"):
         load(tmp_path / "model.confide")
+
+
+def with_judged(container, path, change):
+    """A model whose file has other numbers of the held-out rows."""
+    header = copy.deepcopy(container.header)
+    change(header["attachments"]["training_table"]["judged"])
+    dataclasses.replace(container, header=header).write(path)
+    return load(path)
+
+
+@pytest.mark.parametrize("name", ["rows", "rmse", "coverage_90_se"])
+def test_numbers_that_lack_what_they_are_told_with_are_refused(container, tmp_path, name):
+    model = with_judged(container, tmp_path / "model.confide", lambda judged: judged.pop(name))
+    with pytest.raises(ModelFileError, match=f"does not fit together.*{name}"):
+        described(model)
+
+
+@pytest.mark.parametrize("number", [{"coverage_x": 0.5}, {"rows": float("inf")}])
+def test_numbers_that_cannot_be_told_are_refused(container, tmp_path, number):
+    model = with_judged(container, tmp_path / "model.confide", lambda judged: judged.update(number))
+    with pytest.raises(ModelFileError, match="does not fit together"):
+        described(model)

@@ -34,13 +34,16 @@ def commands(folder: Path) -> dict[str, tuple[Words, str]]:
     homes = folder / "table.csv"
     if not homes.exists():
         pyarrow.csv.write_csv(table(), homes)
-    (model,) = saved_models(folder, ("bootstrapped.table",))
+    model, quick = saved_models(folder, ("bootstrapped.table", "of the paper.plain"))
     return {
         "fit": (["fit", homes, "-t", "y", *QUICK, "--force"], "out.confide"),
         "predict": (["predict", model, homes, "--force"], "out.csv"),
         "report": (["report", model, homes, "--force"], "out.html"),
         "check": (
-            ["check", homes, "-t", "y", "--rows", "40", "--simulations", "1", "--force"],
+            [
+                *("check", homes, "-t", "y", "--rows", "40", "--simulations", "1", "--force"),
+                *("--model", quick),
+            ],
             "out.png",
         ),
         "demo": (["demo", "--members", "2"], "out.png"),

@@ -20,6 +20,7 @@ class Counts:
         faults: what must not have happened, in words.
         worst: the largest of each measured quantity.
         commit: of the checkout that was attacked.
+        load: processes that wanted a core of the machine meanwhile, ours among them.
     """
 
     attack: str
@@ -29,6 +30,7 @@ class Counts:
     faults: list[str] = field(default_factory=list)
     worst: dict[str, float] = field(default_factory=dict)
     commit: str = ""
+    load: float = float("nan")
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> Self:

@@ -9,6 +9,7 @@ fork would lack has been started.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -67,6 +68,8 @@ class Imported:
 
 def main() -> None:
     """Forks for each line, and says the id of the process and then its exit code."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, or a shell, may have them ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in MODULES:
         __import__(name)
     sys.modules["confide.estimators.base"].MOST_STEPS = 10  # the training itself is not tried

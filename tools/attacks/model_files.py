@@ -4,6 +4,7 @@ import copy
 import io
 import json
 import random
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -64,6 +65,8 @@ def attack(n: int, folder: Path, *, names: tuple[str, ...] = (), seed: int = 0) 
                 (folder / f"fault-{i}.confide").write_bytes(file.read_bytes())
             megabytes = outcome.bytes / 2**20
             counts[way].add(str(outcome.answer), fault, s=outcome.seconds, MB=megabytes)
+            if (i + 1) % 500 == 0:  # what a run that is stopped has found
+                print(*counts.values(), sep="\n", file=sys.stderr, flush=True)
     finally:
         worker.close()
     return list(counts.values())

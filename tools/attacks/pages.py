@@ -79,7 +79,12 @@ def _page(generator: random.Random, path: Path) -> Path:
         }
     )
     model = confide.BootstrappedDeepEnsembleRegressor(
-        n_members=2, hidden_layer_sizes=(4,), max_epochs=3, random_state=0
+        recipe="paper",
+        n_members=2,
+        hidden_layer_sizes=(4,),
+        max_epochs=3,
+        calibration=generator.choice((None, "twins")),
+        random_state=0,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -113,7 +118,7 @@ def _visit(page: Any, path: Path, counts: Counts) -> None:
     page.on("console", lambda message: faults.append(f"complains: {message.text}"))
     page.on("pageerror", lambda error: faults.append(f"fails: {error}"))
     page.on("request", lambda request: faults.extend(_refused(request.url)))
-    page.goto(path.as_uri())
+    page.goto(path.resolve().as_uri())
     page.evaluate(UNFOLD)
     for _ in range(PATIENCE // 50):
         if page.evaluate(DRAWN):

@@ -116,7 +116,8 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         with _naming(path):
             temporary.replace(target)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # a disk that is read-only refuses this as well
+            temporary.unlink()
         raise
 
 

@@ -1,5 +1,6 @@
 """The table that a model is made from: its rows, held out and recognised, and its origin."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -15,6 +16,7 @@ from confide.fingerprints import groups as groups_of
 from confide.persistence import checked_fields
 from confide.workflow.order import blocks_of_time, last_rows
 from confide.workflow.page.inputs import CALIBRATED, NEW, TRAINED
+from confide.workflow.verdict import verdict_lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,12 +59,21 @@ class TrainingTable:
         if (rows := model.training_table_) is None:
             return cls()
         try:
-            return cls(**checked_fields(cls, dict(rows.origin)))
-        except ValueError as error:
+            table = cls(**checked_fields(cls, dict(rows.origin)))
+            _refuse_what_cannot_be_told(table.judged)
+        except (LookupError, ValueError) as error:
             raise ModelFileError(
-                f"The model's description of its training table has the wrong type ({error}): "
+                f"The model's description of its training table does not fit together ({error}): "
                 "its file is damaged or was tampered with. Save the model again."
             ) from error
+        return table
+
+
+def _refuse_what_cannot_be_told(judged: Mapping[str, float]) -> None:
+    """Numbers that need one another are all there, or none of them."""
+    verdict_lines(judged, (), calibrated=False)
+    if judged and not math.isfinite(judged["rows"]):
+        raise ValueError(f"{judged['rows']} rows were held out")
 
 
 @dataclass(frozen=True, eq=False)
