@@ -332,6 +332,10 @@ def test_the_judgement_is_that_of_the_rows_set_aside_before_calibration(fitted, 
     assert [judged[f"{name}_share"] for name in raw.shares] == pytest.approx(shares)
 
 
+def test_the_page_shows_columns_that_the_model_uses(fitted, rows):
+    assert set(page_inputs(fitted.model, rows).frame) == {"x", "colour", "z"}
+
+
 def test_gradient_boosting_is_given_the_same_rows_with_categories_and_holes(rows, fitted):
     features, y = take_target(rows, "y")
     here = np.array(page_inputs(fitted.model, rows).status)

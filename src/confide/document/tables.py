@@ -56,8 +56,8 @@ def number_text(value: float, shape: str) -> str:
     Example:
         >>> number_text(-1.25, ".1f"), number_text(-np.inf, ".1f"), number_text(np.nan, ".1f")
         ('-1.2', '-∞', '–')
-        >>> number_text(24161.2, ",.-2f")
-        '24,200'
+        >>> number_text(24161.2, ",.-2f"), number_text(-0.04, ".1f")
+        ('24,200', '0.0')
     """
     if math.isnan(value):
         return MISSING
@@ -65,8 +65,9 @@ def number_text(value: float, shape: str) -> str:
         return "∞" if value > 0 else "-∞"
     before, rounds, digits = shape.partition(".-")
     if rounds:
-        return format(round(value, -int(digits[:-1])), f"{before}.0f")
-    return format(value, shape)
+        return format(round(value, -int(digits[:-1])), f"z{before}.0f")
+    unsigned = "" if isinstance(value, int | np.integer) else "z"  # no zero is negative
+    return format(value, f"{unsigned}{shape}")
 
 
 def separator(*values: float) -> str:

@@ -66,10 +66,11 @@ def page_inputs(
     advice, levers = _advice(prediction, confidence_level)
     description, on_twins = described(model), model.confidence_calibration_
     known = known_again(model, features.matrix, y)
+    used = list(dict.fromkeys(features.encoder.feature_columns))
     inputs = PageInputs(
         title=f"{target}: {file}" if file else target,
         target=target,
-        frame=features.table.to_pandas(),
+        frame=features.table.select(used).to_pandas(),
         prediction=prediction,
         status=known.status,
         y=y,
