@@ -128,11 +128,11 @@ def test_the_page_answers_with_three_numbers_and_one_line():
             ["73 to 100 % would be expected", "they hold"],
             True,
         ),
-        ("1", "of 4 rows unlike the training data", ["about 1 % would be by chance"], True),
+        ("1", "of 4 rows unlike the training data", ["about 1 in 100 would be by chance"], True),
     ]
     assert document.summary == (
         "**Look at:** 64 % of the uncertainty is noise that these columns do not explain. Columns "
-        "that say more about the target would help most; more members would not help."
+        "that say more about the target would help most; a larger ensemble would not help."
     )
 
 
@@ -160,7 +160,7 @@ def test_without_new_rows_the_page_gives_the_numbers_of_the_fit(y):
     assert accuracy.beside == ["gradient boosting 25,000", "guessing the mean 79,900"]
     assert (coverage.value, coverage.beside[1]) == (
         "85 %",
-        "they were too narrow; calibrated on these rows since",
+        "they were too narrow at the fit, and were then adjusted on these rows",
     )
     assert document.summary.startswith("**Look at:** 51 % of the uncertainty is noise")
 

@@ -8,7 +8,7 @@ import pytest
 from confide import DeepEnsembleRegressor
 from confide.encoding import EncodedTable
 from confide.workflow import fit_table
-from confide.workflow.suspicions import giveaways, wild_targets
+from confide.workflow.suspicions import below_zero, giveaways, wild_targets
 
 
 def wages(n=400):
@@ -72,3 +72,23 @@ def test_a_fit_warns_of_both(small):
     rows = pa.Table.from_pandas(table.assign(log_wage=np.log(y), wage=y), preserve_index=False)
     warned = fit_table(rows, "wage", DeepEnsembleRegressor(**small)).warnings
     assert any("'log_wage' gives the target away" in warning for warning in warned)
+
+
+def test_intervals_below_zero_are_pointed_out_where_no_target_is_there():
+    y, some, few = np.array([0.0, 2.0]), np.repeat([-1.0, 1.0], [2, 18]), np.repeat([-1.0, 1.0], 1)
+    (sentence,) = below_zero(some, y)
+    assert sentence.startswith("2 of 20 90 % prediction intervals of held-out rows reach below 0")
+    assert "--bounds 0," in sentence
+    assert below_zero(some, y - 1) == []  # targets are negative too
+    assert below_zero(np.repeat([-1.0, 1.0], [1, 19]), y) == []  # at most one in twenty
+    assert len(below_zero(few, y)) == 1
+
+
+@pytest.mark.parametrize(("bounds", "told"), [(None, True), ((0, None), False)])
+def test_a_fit_names_the_option_that_ends_intervals_at_zero(bounds, told):
+    generator = np.random.default_rng(0)
+    x = generator.uniform(size=200)
+    table = pa.table({"x": x, "y": generator.exponential(1 + x)})
+    how = {"recipe": "paper", "max_epochs": 2, "n_members": 2, "random_state": 0}
+    found = fit_table(table, "y", DeepEnsembleRegressor(**how, bounds=bounds))
+    assert any("--bounds 0," in warning for warning in found.warnings) == told

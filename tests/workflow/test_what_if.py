@@ -12,11 +12,12 @@ import pytest
 from support.browsing import outside_requests
 
 import confide
-from confide.document import render_page
+from confide.document import number_text, render_page
 from confide.errors import NoPlainFormError
 from confide.export import model_parts
 from confide.workflow import fit_table, page_document, page_inputs
 from confide.workflow.page import what_if as panel
+from confide.workflow.page.rows import Rows
 
 N, LEVEL = 300, 0.9
 COLOURS = ["red", "green", "</script><script>window.hacked=1</script>", '"><img src=x onerror=1>']
@@ -157,6 +158,8 @@ def test_the_pages_numbers_are_the_models(open_page, models, recipe, calibrated,
     for source, share in expected.shares.items():
         assert [a["shares"][source] for a in answers] == pytest.approx(share, rel=1e-5, abs=1e-5)
     assert len(set(expected.mean)) > 150
+    number_format = Rows(page_inputs(model, table, confidence_level=LEVEL)).number_format
+    assert stage.locator(".value").inner_text() == number_text(answers[-1]["mean"], number_format)
     assert "left out" not in stage.inner_text()
     assert seen.complaints == []
     assert outside_requests(seen) == []

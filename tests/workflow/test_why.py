@@ -68,16 +68,20 @@ def fitted():
 
 def test_effects_are_of_unseen_rows_where_these_are_enough(fitted):
     model, features, y = fitted
-    found = why.effects_of(model, features, y, np.arange(25), 0.9)
+    found = why.effects_of(model, features, y, np.arange(60), np.arange(25), 0.9)
     assert isinstance(found, Effects)
     assert (found.n_rows, found.has_targets, found.confidence_level) == (25, True, 0.9)
-    found = why.effects_of(model, features, y, np.arange(5), 0.9)
+    found = why.effects_of(model, features, y, np.arange(60), np.arange(5), 0.9)
     assert (found.n_rows, found.has_targets) == (60, False)
 
 
 def test_without_effects_the_reason_is_given(fitted, monkeypatch):
     model, features, y = fitted
     few = EncodedTable(features.table.slice(0, 5), features.encoder, features.matrix[:5])
-    assert "fewer than 20 are too few" in why.effects_of(model, few, None, np.arange(0), 0.9)
+    assert "fewer than 20 are too few" in why.effects_of(
+        model, few, None, np.arange(5), np.arange(0), 0.9
+    )
     monkeypatch.setattr(model, "target_", object())
-    assert "target_transform" in why.effects_of(model, features, y, np.arange(60), 0.9)
+    assert "target_transform" in why.effects_of(
+        model, features, y, np.arange(60), np.arange(60), 0.9
+    )

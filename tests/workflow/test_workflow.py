@@ -447,7 +447,7 @@ def test_a_saved_model_remembers_the_table(fitted, tmp_path):
 def test_a_model_that_says_nonsense_of_its_table_is_refused(fitted, change):
     model, rows = copy.copy(fitted.model), fitted.model.training_table_
     model.training_table_ = dataclasses.replace(rows, origin={**rows.origin, **change})
-    with pytest.raises(ModelFileError, match="training table has the wrong type"):
+    with pytest.raises(ModelFileError, match="training table does not fit together"):
         TrainingTable.of(model)
 
 
@@ -866,8 +866,8 @@ def test_a_table_without_the_target_has_a_page(fitted, rows):
 def test_a_long_table_is_sampled_and_rows_keep_their_numbers(fitted, rows):
     inputs = page_inputs(fitted.model, rows, most_rows=30)
     assert inputs.n_rows == 30
-    expected = rows["id"].take(inputs.row_numbers - 1).to_pylist()
-    assert inputs.frame["id"].tolist() == expected
+    expected = rows["z"].take(inputs.row_numbers - 1).to_pylist()
+    assert inputs.frame["z"].tolist() == expected
     assert any("Of 120 rows, 30 drawn" in warning for warning in inputs.warnings)
 
 

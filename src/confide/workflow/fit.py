@@ -24,9 +24,10 @@ from confide.workflow.columns import as_meant
 from confide.workflow.describe import described
 from confide.workflow.notes import Notes, counted_in_file
 from confide.workflow.order import groups_in, order_of, sorted_by
-from confide.workflow.suspicions import giveaways, wild_targets
+from confide.workflow.suspicions import below_zero, giveaways, wild_targets
 from confide.workflow.target import known_rows
 from confide.workflow.training_table import Split, TrainingTable, split
+from confide.workflow.verdict import LEVEL
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -172,6 +173,9 @@ def fit_table(
     if at_held is not None:
         judged = judged_on(at_held, parts.y_held)
         worries += _behind(model, at_held, parts, judged)
+        if getattr(model, "bounds", None) is None:
+            with contextlib.suppress(NoSuchIntervalError):  # a method of other levels
+                worries += below_zero(at_held.prediction_interval(LEVEL)[:, 0], y)
     worries += _worries(model.fitted_, at_train, parts.y_train, at_held, parts.y_held)
     origin = TrainingTable(target, file, tuple(notes), tuple(worries), judged, tuple(ids))
     model.training_table_ = replace(parts.rows, origin=asdict(origin))

@@ -88,10 +88,13 @@ def page_inputs(
         what_if=_what_if(model, features, confidence_level),
         settings=_settings(model, description, file),
     )
-    unseen, level = np.flatnonzero(unseen_rows(inputs)), inputs.level
+    # One row so far off that its variance overflows would drown all others in an average.
+    noise = prediction.aleatoric_variance
+    usual = ~inputs.novel if noise is None else ~inputs.novel & np.isfinite(noise)
+    unseen, level = np.flatnonzero(unseen_rows(inputs) & usual), inputs.level
     return replace(
         inputs,
-        effects=effects_of(model, features, y, unseen, level),
+        effects=effects_of(model, features, y, np.flatnonzero(usual), unseen, level),
         wide_because=wide_because(model, features, inputs.riskiest[:MOST_LISTED], level),
     )
 

@@ -1,4 +1,4 @@
-"""What is suspicious about a target: a column that gives it away, a value far from all others."""
+"""What is suspicious about a target: a column gives it away, one value is far off, or a sign."""
 
 from collections.abc import Sequence
 
@@ -16,6 +16,8 @@ TOO_GOOD = 0.999
 FEWEST_ROWS, MOST_ROWS = 20, 10_000
 # So many times as far from the median as any other value, and at most so many of them.
 FAR, MOST_WILD = 20, 3
+# More prediction intervals than this share of them must reach below zero to matter.
+MANY_BELOW = 0.05
 
 
 def giveaways(encoder: Encoder, X: Matrix, y: Row, X_held: Matrix, y_held: Row) -> list[str]:
@@ -52,6 +54,27 @@ def giveaways(encoder: Encoder, X: Matrix, y: Row, X_held: Matrix, y_held: Row) 
             )
         start = stop
     return sentences
+
+
+def below_zero(lower: Row, y: Row) -> list[str]:
+    """A warning of prediction intervals that reach below zero where no target does.
+
+    Args:
+        lower: lower bounds of 90 % prediction intervals of some rows.
+        y: all targets.
+
+    Returns:
+        A sentence, or none.
+    """
+    n = int(np.sum(lower < 0))
+    if y.min() < 0 or n <= MANY_BELOW * len(lower):
+        return []
+    sentence = (
+        f"{n:,} of {len(lower):,} 90 % prediction intervals of held-out rows reach below 0, but no "
+        "target does. If the target cannot be negative, fit again with --bounds 0, so that they "
+        "end there."
+    )
+    return [sentence]
 
 
 def wild_targets(y: Row, rows: Sequence[int] | Int[np.ndarray, " row"]) -> list[str]:

@@ -13,9 +13,9 @@ NO_INTERVALS = "No rows were held out, so it is not known whether the prediction
 # What would help most, by the largest source of variance.
 HELP = {
     "aleatoric": "is noise that these columns do not explain. Columns that say more about the "
-    "target would help most; more members would not help",
+    "target would help most; a larger ensemble would not help",
     "classical": "comes from the small number of rows. More rows would help most",
-    "optimisation": "comes from random training. More members would help most",
+    "optimisation": "comes from random training. A larger ensemble (more members) would help most",
     "epistemic": "comes from few rows and random training. More rows would help most",
 }
 

@@ -31,6 +31,7 @@ def effects_of(
     model: IntervalRegressor,
     features: EncodedTable,
     y: Float64[np.ndarray, " row"] | None,
+    usual: Some,
     unseen: Some,
     confidence_level: float,
 ) -> Effects | str:
@@ -40,11 +41,12 @@ def effects_of(
         model: fitted.
         features: of all rows.
         y: their targets, if these are known.
-        unseen: the rows that can judge the model; importance is that of these, if they are enough.
+        usual: the rows that may be averaged over.
+        unseen: those that can judge the model; importance is that of these, if they are enough.
         confidence_level: of the bands.
     """
     judges = y is not None and len(unseen) >= FEWEST_ROWS
-    rows = some(unseen if judges else np.arange(len(features.matrix)), MOST_ROWS)
+    rows = some(unseen if judges else usual, MOST_ROWS)
     if len(rows) < FEWEST_ROWS:
         return f"Effects are averages over rows, and fewer than {FEWEST_ROWS} are too few."
     try:

@@ -99,8 +99,8 @@ def _coverage(inputs: PageInputs, coverage: "pd.DataFrame") -> Headline:
     verdict = "they hold" if held.problem is None else f"they are {held.problem}"
     good = held.problem is None
     if calibrated:
-        was = "they held" if good else f"they were {held.problem}"
-        verdict, good = f"{was}; calibrated on these rows since", True
+        was = "held" if good else f"were {held.problem}"
+        verdict, good = f"they {was} at the fit, and were then adjusted on these rows", True
     return Headline(f"{100 * held.share:.0f} %", label, [held.expected, verdict], good)
 
 
@@ -121,5 +121,5 @@ def _novelty(inputs: PageInputs) -> Headline:
     if n_rows == 0:
         return Headline("0", "rows unlike the training data", ["all of them were trained on"])
     few = n <= max(MANY_NOVEL * n_rows, 1)
-    beside = "about 1 % would be by chance" if few else "trust neither interval of these rows"
+    beside = "about 1 in 100 would be by chance" if few else "trust neither interval of these rows"
     return Headline(f"{n:,}", f"of {rows_text(n_rows)} unlike the training data", [beside], few)

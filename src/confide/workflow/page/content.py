@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 MOVES = "What moves the prediction"
 BRUSH = " Drag sideways to select rows."
+BESIDE = (
+    " Where a confidence interval lies beside its prediction, calibration has corrected the "
+    "model for bias."
+)
 ABOUT_NOVELTY = (
     "A model predicts any row, even one that is unlike all its training data. You cannot trust "
     "its intervals there. A row's p-value is the share of ordinary rows that are at least as "
@@ -119,6 +123,8 @@ def _predictions(rows: Rows) -> Iterator[Part]:
     caption += " and with observed values." if inputs.y is not None else "."
     if np.isinf(rows.width).any():
         caption += " A prediction interval without a bound ends at the edge of the figure."
+    if rows.is_beside.any():
+        caption += BESIDE
     if n := figures.n_outside(rows):
         caption += f" {n} observed or predicted value{'s lie' if n > 1 else ' lies'} outside of it."
     yield Figure("predictions", caption + BRUSH, figures.sorted_predictions(rows), ROWS)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64, Int
+from jaxtyping import Bool, Float64, Int
 
 from confide.diagnostics import SOURCES, mean_shares
 from confide.document import Column, Table
@@ -94,6 +94,15 @@ class Rows:
     def confidence_is_calibrated(self) -> bool:
         """Whether the confidence intervals are calibrated, on simulated twins of the data."""
         return self.inputs.prediction.twin_errors is not None
+
+    @property
+    def is_beside(self) -> Bool[np.ndarray, " row"]:
+        """Rows whose confidence interval does not contain their prediction."""
+        if self.confidence_interval is None:
+            return np.zeros(self.inputs.n_rows, bool)
+        lower, upper = self.confidence_interval.T
+        mean = self.inputs.prediction.mean
+        return (mean < lower) | (upper < mean)
 
     @property
     def whose(self) -> str:

@@ -27,10 +27,11 @@
   function text(value) {
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
     if (decimals === null) return String(Number(value.toPrecision(4)));
-    const unit = 10 ** Math.max(-decimals, 0);
-    const digits = Math.max(Number(decimals), 0);
-    return (Math.round(value / unit) * unit).toLocaleString("en-GB", {
+    const unit = 10 ** -decimals, digits = Math.max(Number(decimals), 0);
+    const rounded = decimals < 0 ? Math.round(value / unit) * unit : value;
+    return rounded.toLocaleString("en-GB", {
       useGrouping: separator === ",", minimumFractionDigits: digits, maximumFractionDigits: digits,
+      signDisplay: "negative",
     });
   }
 
