@@ -57,9 +57,9 @@ def test_warnings_of_an_account(doubt, words):
 def test_an_account_in_words():
     warning = (
         "Warning: At 20 % of the rows the model misses a known function like yours in the same "
-        "direction each time, by more than twice the standard error that it claims. An honest "
-        "confidence interval must be wide there. More members do not narrow it; longer training, "
-        "another learner or more rows may."
+        "direction each time, by more than twice the standard error that it claims. The "
+        "confidence interval is moved off the prediction there. More members do not help; longer "
+        "training, another learner or more rows may."
     )
     assert str(account(biased=0.2)) == (
         "Calibrated on smooth (20 simulations, residuals 1 times the data's).\n"

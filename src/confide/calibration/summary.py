@@ -29,8 +29,8 @@ USE, CARE, AVOID = "Use them", "Use them with care", "Do not rely on them"
 # What the model does at rows where it is biased, and what follows.
 SYSTEMATIC = (
     "the model misses a known function like yours in the same direction each time, by more than "
-    "twice the standard error that it claims. An honest confidence interval must be wide there. "
-    "More members do not narrow it; longer training, another learner or more rows may."
+    "twice the standard error that it claims. The confidence interval is moved off the prediction "
+    "there. More members do not help; longer training, another learner or more rows may."
 )
 
 

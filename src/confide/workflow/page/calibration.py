@@ -75,8 +75,7 @@ def calibration_parts(rows: Rows) -> Iterator[Part]:
     yield from _widening(rows, calibration)
     caption = (
         f"How many times as wide as before calibration each {level_text(rows.inputs.level)} "
-        "confidence interval became. Bars are one standard error long on each side, from the "
-        "number of simulations. On the dashed line nothing changed. Drag sideways to select "
+        "confidence interval became. On the dashed line nothing changed. Drag sideways to select "
         "rows."
     )
     yield Figure("widening", caption, sorted_widening(rows), ROWS)
