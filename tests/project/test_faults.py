@@ -42,7 +42,9 @@ def test_damaged_model_files_are_refused_or_answer(folder):
 
 def test_model_files_of_every_estimator_and_recipe_are_damaged():
     models = samples.estimators().values()
-    assert ESTIMATORS.keys() == {type(model).__name__ for model in models}
+    # Other tests may have registered estimators of their own.
+    ours = {name for name, kind in ESTIMATORS.items() if kind.__module__.startswith("confide.")}
+    assert ours == {type(model).__name__ for model in models}
     assert {"tabular", "paper"} == {model.recipe for model in models if hasattr(model, "recipe")}
 
 
