@@ -86,6 +86,14 @@ def test_pipelines_take_tables_as_they_are():
     assert model.get_prediction(frame.iloc[5:9]).novelty.shape == (4,)
 
 
+def test_a_summary_has_the_index_of_its_rows(model):
+    X, y = sample()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"], index=[f"row {i}" for i in range(len(X))])
+    named = clone(model).fit(frame, y)
+    some = frame.iloc[7:11]
+    assert named.get_prediction(some).summary_frame().index.tolist() == some.index.tolist()
+
+
 def test_the_same_seed_gives_the_same_numbers_whoever_computes_them(model):
     X, y = sample()
     regressor = ExtraTreesRegressor(3)

@@ -27,6 +27,7 @@ from confide.errors import (
     TwinError,
 )
 from confide.estimators.groups import groups_of, warn_of_small_groups, warn_of_unseen_groups
+from confide.estimators.intervals import IntervalMixin
 from confide.estimators.own_parts import is_own
 from confide.estimators.recipes import MOST_RESTARTS, MOST_STEPS, left_to_recipe, with_recipe
 from confide.estimators.target import AUTO as AUTO_TRANSFORM
@@ -56,7 +57,7 @@ from confide.methods import (
     refuse_auto_epochs_without_law,
     search_epochs,
 )
-from confide.prediction import VARIANCES, Kind, Prediction
+from confide.prediction import VARIANCES, Prediction
 from confide.progress import Progress, progress_bar, rescaled
 from confide.randomness import key_from, split_on_host
 from confide.standardise import Standardiser
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
 Row = Float64[np.ndarray, " row"]
 
 
-class IntervalRegressor(RegressorMixin, BaseEstimator):
+class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
     """Base of the estimators; a subclass names its method and spells out its arguments.
 
     The constructor's arguments that the method's `Settings` have go there. The others go to the
@@ -261,31 +262,6 @@ class IntervalRegressor(RegressorMixin, BaseEstimator):
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is seen to below
             mean = mean_of(self.method, self.fitted_, X)
         return without_overflow(mean, self.fitted_.standardiser.y_mean)
-
-    def predict_interval(
-        self,
-        X: ArrayLike,
-        confidence_level: float | Sequence[float] = 0.95,
-        kind: Kind = "prediction",
-    ) -> tuple[Float64[np.ndarray, " row"], Float64[np.ndarray, "row 2 *level"]]:
-        """The prediction of each row with its interval.
-
-        Args:
-            X: rows like those of `fit`.
-            confidence_level: one level, or several.
-            kind: "confidence" for the true function, "prediction" for a new observation.
-
-        Returns:
-            The predictions, and the lower and upper bounds as (row, 2), or (row, 2, level) when
-            several levels are asked for.
-        """
-        return interval_at_levels(self._prediction(X), confidence_level, kind)
-
-    def predict_quantiles(
-        self, X: ArrayLike, quantiles: Sequence[float] = (0.05, 0.5, 0.95)
-    ) -> Float64[np.ndarray, "row quantile"]:
-        """Quantiles of a new observation for each row."""
-        return self._prediction(X).quantiles(quantiles)
 
     def get_prediction(self, X: ArrayLike) -> Prediction:
         """All that the model says about some rows, computed once.
@@ -784,28 +760,3 @@ def _novelty_of(
 def _known_variances(prediction: Prediction) -> list[Row]:
     variances = (getattr(prediction, name) for name in VARIANCES)
     return [variance for variance in variances if variance is not None]
-
-
-def interval_at_levels(
-    prediction: Prediction, confidence_level: float | Sequence[float], kind: Kind
-) -> tuple[Row, Float64[np.ndarray, "row 2 *level"]]:
-    """What `predict_interval` returns.
-
-    Args:
-        prediction: of the rows.
-        confidence_level: one level, or several.
-        kind: of the interval.
-
-    Returns:
-        The predictions and the bounds.
-    """
-    if np.ndim(confidence_level) == 0:
-        return prediction.mean, prediction.interval(kind, confidence_level)  # type: ignore[arg-type]
-    levels = list(confidence_level)  # type: ignore[arg-type]
-    if not levels:
-        raise ValueError(
-            "`confidence_level` must be a level or a list of levels, got []. Pass 0.95, or "
-            "[0.8, 0.95]."
-        )
-    intervals = [prediction.interval(kind, level) for level in levels]
-    return prediction.mean, np.stack(intervals, axis=-1)

@@ -1,22 +1,20 @@
 """Any scikit-learn regressor with a confidence interval for the true function."""
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from confide.calibration import Calibration
 from confide.diagnostics import Novelty
-from confide.encoding import Encoder
-from confide.estimators.base import interval_at_levels
+from confide.encoding import Encoder, index_of
+from confide.estimators.intervals import IntervalMixin
 from confide.estimators.validation import checked_training_data, checked_X
-from confide.prediction import Kind, Prediction
+from confide.prediction import Prediction
 from confide.randomness import generator_from, key_from, split_on_host
 from confide.standardise import Standardiser
 from confide.trees import Trees, variance_of_residuals
@@ -32,7 +30,7 @@ N_FOLDS = 5
 LEAST_NOISE = 0.1
 
 
-class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     """Gives any scikit-learn regressor a confidence interval and a prediction interval.
 
     The regressor is cloned and fitted to the data, which makes its predictions. For the confidence
@@ -155,33 +153,11 @@ class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         return predicted(self.estimator_, X)
 
-    def predict_interval(
-        self,
-        X: ArrayLike,
-        confidence_level: float | Sequence[float] = 0.95,
-        kind: Kind = "prediction",
-    ) -> tuple[Row, Float64[np.ndarray, "row 2 *level"]]:
-        """The prediction of each row with its interval.
-
-        Args:
-            X: rows like those of `fit`.
-            confidence_level: one level, or several.
-            kind: "confidence" for the true function, "prediction" for a new observation.
-
-        Returns:
-            The predictions, and the lower and upper bounds as (row, 2), or (row, 2, level) when
-            several levels are asked for.
-        """
-        return interval_at_levels(self.get_prediction(X), confidence_level, kind)
-
-    def predict_quantiles(
-        self, X: ArrayLike, quantiles: Sequence[float] = (0.05, 0.5, 0.95)
-    ) -> Float64[np.ndarray, "row quantile"]:
-        """Quantiles of a new observation for each row."""
-        return self.get_prediction(X).quantiles(quantiles)
-
     def get_prediction(self, X: ArrayLike) -> Prediction:
         """All that the model says about some rows, computed once."""
+        return replace(self._prediction(X), index=index_of(X))
+
+    def _prediction(self, X: ArrayLike) -> Prediction:
         from confide.calibration import predicted
 
         mean, matrix = self.predict(X), np.asarray(checked_X(self, X), np.float64)
