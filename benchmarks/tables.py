@@ -194,7 +194,8 @@ def cells(options: argparse.Namespace) -> list[Cell]:
     todo = [Cell(one, name, 0, "default", options.most_rows) for name in names for one in judged]
     todo += [Cell(last, name, 0, "default", options.check_rows) for name in names]
     undated = {name for name in names if TABLES[name].by is None}
-    return [c for c in todo if not (c.data in undated and c.contender.endswith("--hold-out-by"))]
+    todo = [c for c in todo if not (c.data in undated and c.contender.endswith("--hold-out-by"))]
+    return [c for c in todo if options.contenders is None or c.contender in options.contenders]
 
 
 def report(found: dict[Cell, dict[str, Any]], todo: Sequence[Cell]) -> None:
@@ -234,7 +235,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", nargs="+", choices=TABLES)
+    parser.add_argument("--only", nargs="+", choices=TABLES, metavar="TABLE")
+    parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, metavar="NAME")
     parser.add_argument("--most-rows", type=int, default=1200, help="longer tables are thinned")
     parser.add_argument("--check-rows", type=int, default=100, help="rows for `confide check`")
     parser.add_argument("--store", type=Path, default=Path("runs/tables.jsonl"))

@@ -14,9 +14,15 @@ import pytest
 from hypothesis import settings
 from support.browsing import QUIET, browser_path, opened
 
-from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
+from confide import (
+    BootstrappedDeepEnsembleRegressor,
+    DeepEnsembleRegressor,
+    enable_compilation_cache,
+)
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Half of the time would go into compiling the same programs in every process, as Ray's are.
+enable_compilation_cache()
 
 # Normal runs repeat themselves; a scheduled run asks for `--hypothesis-profile fresh`.
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)

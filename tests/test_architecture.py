@@ -21,6 +21,7 @@ def test_imports_point_one_way():
     assert reduced(rooms())  # a circle of rooms is a graphlib.CycleError
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_rooms_is_that_of_the_code():
     drawn = (ROOT / "CONTRIBUTING.md").read_text().partition(BEGIN)[2].partition(END)[0]
     assert drawn.strip() == as_mermaid(rooms()), "python tools/rooms.py --write draws it anew"
@@ -34,6 +35,7 @@ def test_rooms_are_imported_by_their_name():
             assert inside or not file, f"{path.relative_to(SOURCE)} imports {module}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITHOUT_JAX)
 def test_some_rooms_do_not_import_jax(name):
     script = f"import sys, confide.{name}; print('jax' in sys.modules)"
@@ -98,6 +100,7 @@ def test_public_names_are_sorted_importable_and_documented():
         assert getattr(confide, name).__doc__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("needed", "heavy"),
     [

@@ -21,7 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 # Of users; the others are for those who work on confide. PyTorch's oldest release brings gigabytes.
-EXTRAS = ("report", "tables", "excel", "experiments", "ray", "flax", "boosting")
+EXTRAS = ("report", "tables", "excel", "experiments", "ray", "flax", "boosting", "onnx")
 SMOKE = {
     "core": """
 import numpy as np, pandas as pd
@@ -103,9 +103,12 @@ for learner in ("xgboost", "lightgbm"):
     model.fit(X, X[:, 0]).save("trees.confide", overwrite=True)
     assert (load("trees.confide").predict(X) == model.predict(X)).all()
 """,
+    "onnx": """
+confide("export", "t.confide", "t.onnx", "--level", 0.9, "--force")
+""",
 }
-# What a page needs a model of.
-NEEDED = {"report": "tables", "excel": "tables", "ray": "experiments"}
+# What a page or a file of ONNX needs a model of.
+NEEDED = {"report": "tables", "excel": "tables", "onnx": "tables", "ray": "experiments"}
 COMMAND = """
 import subprocess, sys
 def confide(*words):

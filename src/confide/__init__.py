@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ConfidenceRegressor,
         DeepEnsembleRegressor,
         NaiveBootstrapRegressor,
+        Predictions,
         QualityDrivenEnsembleRegressor,
         load,
     )
@@ -51,6 +52,7 @@ __all__ = [
     "NoSuchIntervalError",
     "OverfittingCheck",
     "Prediction",
+    "Predictions",
     "QualityDrivenEnsembleRegressor",
     "TrainingDivergedError",
     "UnseenValueWarning",
@@ -78,6 +80,7 @@ _HOMES = {
         "ConfidenceRegressor",
         "DeepEnsembleRegressor",
         "NaiveBootstrapRegressor",
+        "Predictions",
         "QualityDrivenEnsembleRegressor",
         "load",
     ],

@@ -25,6 +25,10 @@ PREDICTING = (42.0, 25_000.0, 1_100.0)
 SPEEDS = {"paper": (2e6, 100), "tabular": (7e5, 40), "trees": (6e6, 40)}
 # Seconds of any fit, however small its table is: programs are compiled, and twins chosen.
 STARTING = {"paper": 3.0, "tabular": 15.0, "trees": 3.0}
+# Of another process that has loaded confide and JAX and trained on a small table
+# (`benchmarks/cluster.py`); and how often it may hold the rows that it trains on: a cautious
+# guess, not measured.
+BYTES_OF_A_WORKER, COPIES_OF_ROWS = 500e6, 3
 PREDICTED_ROWS_PER_SECOND = 1e5
 ADVICE = "Use fewer columns or a sample of the rows, or a machine with more memory."
 
@@ -84,6 +88,18 @@ def of_predicting(
     per_cell, per_column, per_row = PREDICTING
     memory = per_cell * at_once * n_columns + per_column * n_columns + per_row * at_once
     return Need(memory, n_fits * n_rows / PREDICTED_ROWS_PER_SECOND)
+
+
+def of_worker(shape: tuple[int, ...], n_members: int) -> float:
+    """Bytes that a process needs which trains some of the members of a fit elsewhere.
+
+    Args:
+        shape: rows and columns of the table.
+        n_members: of those that it trains at once.
+    """
+    n_rows, n_columns = shape
+    of_members = 8 * n_members  # a target each, and the number of a row
+    return BYTES_OF_A_WORKER + COPIES_OF_ROWS * n_rows * (4 * n_columns + of_members)
 
 
 def refuse_beyond_memory(needed: float, what: str, advice: str = ADVICE) -> None:

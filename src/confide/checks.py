@@ -80,8 +80,8 @@ def checked_targets(y: ArrayLike, n_rows: int) -> Float64[np.ndarray, " row"]:
     if not np.isfinite(targets).all():
         row = int(np.argmin(np.isfinite(targets)))
         raise ValueError(
-            f"y must be finite numbers, got {targets[row]} in row {row}. Drop the rows whose "
-            "target is missing from X and y, and predict the others."
+            f"y must be finite numbers, got {targets[row]} in row {row}. Drop rows without a "
+            "target from both X and y, and predict the others."
         )
     return targets
 

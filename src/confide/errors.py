@@ -18,6 +18,14 @@ class NoPlainFormError(ValueError):
     """A model that cannot be written as plain layers and trees; the message says why."""
 
 
+class ClusterError(ConnectionError):
+    """A cluster that is not there, was lost, or whose workers cannot do the work."""
+
+
+class LostPieceError(ClusterError):
+    """A piece of work whose process was lost again and again."""
+
+
 class TwinError(ValueError):
     """A twin of the data that cannot be fitted, simulated or kept."""
 
@@ -27,7 +35,7 @@ class ColumnError(ValueError):
 
     @classmethod
     def of_missing(cls, column: str, names: Sequence[str], purpose: str = "predict") -> Self:
-        """That a table with these columns has no such column to predict, or for another purpose."""
+        """The error for a table that has no such column to predict, or for another purpose."""
         return cls(
             f"There is no column {column!r} to {purpose}; the columns are {listed(names)}. "
             f"{nearest(column, names)}".rstrip()
@@ -36,6 +44,15 @@ class ColumnError(ValueError):
 
 class TargetError(ColumnError):
     """A column that is not there, or that cannot be predicted."""
+
+    @classmethod
+    def check(cls, targets: Sequence[str], names: Sequence[str]) -> None:
+        """Refuses targets that a table with these columns does not have, or that come twice."""
+        for target in targets:
+            if target not in names:
+                raise cls.of_missing(target, names)
+            if list(targets).count(target) > 1:
+                raise cls(f"The target {target!r} is named twice. Name each target once.")
 
 
 class KeptColumnError(ColumnError):
@@ -114,7 +131,7 @@ def nearest(got: object, valid: Iterable[str]) -> str:
 
 
 def no_such_file(path: Path) -> str:
-    """That there is none, and the nearest name in its folder."""
+    """Says that there is no such file, and names the most similar one in its folder."""
     folder = path.absolute().parent
     hint = f"There is no folder {folder} either."
     if folder.is_dir():

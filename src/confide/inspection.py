@@ -26,7 +26,8 @@ from confide.checks import checked_level, checked_targets
 from confide.drawing import Values, as_values, feature_of
 from confide.encoding import is_table
 from confide.errors import NoSuchIntervalError, listed, nearest
-from confide.estimators import IntervalRegressor
+from confide.estimators import IntervalRegressor, refuse_several
+from confide.metrics import jackknife_standard_error
 from confide.uncertainty import (
     bootstrapped_confidence_law,
     classical_variance,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Matrix = Float[np.ndarray, "row feature"]
+Squares = Float64[np.ndarray, "repeat row"]
 Curve = dict[str, Float64[np.ndarray, " value"]]
 
 
@@ -49,7 +51,7 @@ class Effects:
     Attributes:
         importance: for each feature how much worse predictions get when its values are exchanged
             between rows: the rise of the RMSE, or, without targets, how far predictions move (root
-            mean square); with its standard deviation over exchanges.
+            mean square); with its standard error over rows and exchanges.
         curves: for each feature, or the most important ones, a table of its values: `value`,
             `mean`, `mean_ci_lower`, `mean_ci_upper` (where the method tells what its members
             predict) and the standard deviation of each source of uncertainty.
@@ -123,11 +125,11 @@ def effects(
     some, y_some = matrix[rows], None if targets is None else targets[rows]
     before = _means(model, some)
     reference = before if y_some is None else y_some
-    start, lines = _rms(before - reference), []
+    start, lines = (before - reference) ** 2, []
     for name in names:
         orders = np.array([generator.permutation(len(rows)) for _ in range(n_repeats)])
-        rises = _exchanged(model, some, reference, groups[name], orders) - start
-        lines.append((rises.mean(), rises.std(ddof=1) if n_repeats > 1 else 0.0))
+        moved = _exchanged(model, some, reference, groups[name], orders)
+        lines.append(_rise(start, moved, orders))
     order = [names[i] for i in np.argsort([-mean for mean, _ in lines], kind="stable")]
     import pandas as pd
 
@@ -143,16 +145,17 @@ def effects(
         value = names_of[entries.astype(int)] if of_rows.categories else entries
         curves[name] = pd.DataFrame({"value": value, **curve})
     index = pd.Index(names, name="feature")
-    importance = pd.DataFrame(lines, index=index, columns=["importance", "importance_sd"])
+    importance = pd.DataFrame(lines, index=index, columns=["importance", "importance_se"])
     return Effects(importance.loc[order], curves, len(rows), level, y is not None)
 
 
 def _encoded(model: IntervalRegressor, X: Any) -> tuple[Matrix, list[str]]:
     """The numbers of some rows, and for each of their columns the feature that it is of."""
+    refuse_several(model, "An effect")
     check_is_fitted(model, "fitted_")
     if getattr(model, "target_", None) is not None:
         raise ValueError(
-            "Effects are of models in the target's own units, but this one was fitted with a "
+            "Effects need a model in the target's own units, but this one was fitted with a "
             "`target_transform` or `bounds`. Fit it without them."
         )
     encoder = model.encoder_
@@ -174,11 +177,36 @@ def _exchanged(
     reference: Float64[np.ndarray, " row"],
     group: Sequence[int],
     orders: Int[np.ndarray, "repeat row"],
-) -> Float64[np.ndarray, " repeat"]:
-    """How far predictions are from a reference when a feature's values are exchanged."""
+) -> Squares:
+    """How far predictions are from a reference when a feature's values are exchanged, squared."""
     moved = np.tile(X, (len(orders), 1))
     moved[:, group] = X[orders.ravel()][:, group]
-    return _rms(_means(model, moved).reshape(orders.shape) - reference)
+    return (_means(model, moved).reshape(orders.shape) - reference) ** 2
+
+
+def _rise(
+    before: Float64[np.ndarray, " row"], after: Squares, orders: Int[np.ndarray, "repeat row"]
+) -> tuple[float, float]:
+    """How much a root mean square rises, on average over repeats, and its standard error.
+
+    That is the jackknife's. A row counts twice: it has been given a value, and gave its own to
+    another row. Without both, the error would be a third too small.
+
+    Args:
+        before: squared errors of the rows.
+        after: those with values of other rows.
+        orders: the row that each value came from.
+    """
+    n = after.shape[-1]
+    gave, kept = np.empty_like(after), orders == np.arange(n)
+    np.put_along_axis(gave, orders, after, axis=-1)
+    # Without each row in turn; rounding must not make a sum of squares negative.
+    rest = after.sum(axis=-1, keepdims=True) - after - np.where(kept, 0.0, gave)
+    rest = np.maximum(rest, 0.0) / np.maximum(n - 2 + kept, 1)
+    rest_before = np.maximum(before.sum() - before, 0.0) / max(n - 1, 1)
+    rise = np.sqrt(after.mean(axis=-1)).mean() - np.sqrt(before.mean())
+    without = np.sqrt(rest).mean(axis=0) - np.sqrt(rest_before)
+    return float(rise), jackknife_standard_error(without)
 
 
 def _means(model: IntervalRegressor, X: Matrix) -> Float64[np.ndarray, " row"]:
@@ -188,10 +216,6 @@ def _means(model: IntervalRegressor, X: Matrix) -> Float64[np.ndarray, " row"]:
         if hasattr(predict, "mean")
         else predict(model.fitted_, X).mean
     )
-
-
-def _rms(errors: Float64[np.ndarray, "*repeat row"]) -> Float64[np.ndarray, "*repeat"]:
-    return np.sqrt(np.mean(errors**2, axis=-1))
 
 
 def _donors(values: Values, n_points: int) -> Int[np.ndarray, " value"]:

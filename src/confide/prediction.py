@@ -275,7 +275,16 @@ class Prediction:
         random_state: int | np.random.Generator | None = None,
         kind: Kind = "prediction",
     ) -> Float64[np.ndarray, "sample row"]:
-        """Draws of a new observation, independent between rows."""
+        """Random draws of a new observation, independent between rows.
+
+        Args:
+            n_samples: draws for each row.
+            random_state: a seed or a generator, or None for other draws each time.
+            kind: "confidence" for draws of the true function's value instead.
+
+        Returns:
+            The draws.
+        """
         return self.law(kind).sample(np.random.default_rng(random_state), n_samples)
 
     def observed_coverage(

@@ -3,9 +3,11 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any, TypeAlias
 
-Progress: TypeAlias = Callable[[int], None]
+Work: TypeAlias = int | Fraction
+Progress: TypeAlias = Callable[[Work], None]
 """Called with the amount of work just done, possibly from a worker thread."""
 
 
@@ -23,7 +25,7 @@ def progress_bar(description: str, total: int, *, shown: bool) -> Iterator[Progr
         return
     with bar_with_times(console, "{task.description}") as bar:
         task = bar.add_task(description, total=total)
-        yield lambda done: bar.advance(task, done)
+        yield lambda done: bar.advance(task, float(done))
 
 
 def bar_with_times(console: Any, before: str, after: str = "") -> Any:
@@ -45,7 +47,7 @@ def bar_with_times(console: Any, before: str, after: str = "") -> Any:
 def _plain_lines(say: Callable[[str], None], description: str, total: int) -> Progress:
     """A line for every quarter of the work, for logs and pipes."""
 
-    def report(before: int, done: int) -> None:
+    def report(before: Work, done: Work) -> None:
         if 4 * done // total > 4 * before // total:
             say(f"{description}: {100 * done // total} %")
 
@@ -57,17 +59,18 @@ def rescaled(progress: Progress | None, total: int, announced: int) -> Progress 
     if progress is None or total == announced:
         return progress
 
-    def report(before: int, done: int) -> None:
+    def report(before: Work, done: Work) -> None:
         progress(announced * done // total - announced * before // total)
 
     return _counting(report)
 
 
-def _counting(report: Callable[[int, int], None]) -> Progress:
+def _counting(report: Callable[[Work, Work], None]) -> Progress:
     """Adds up the work done, and reports it before and after each piece; threads take turns."""
-    done, lock = 0, threading.Lock()
+    done: Work = 0
+    lock = threading.Lock()
 
-    def advance(more: int) -> None:
+    def advance(more: Work) -> None:
         nonlocal done
         with lock:
             before, done = done, done + more

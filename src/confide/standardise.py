@@ -63,11 +63,20 @@ class Standardiser:
         own = []
         for y in targets:
             mean, scale = (float(value[0]) for value in _mean_and_scale(y[:, None], sample_weight))
-            low, high = (y.min() - mean) / scale, (y.max() - mean) / scale
-            margin = _MARGIN * (high - low)
-            reach = (float(low - margin), float(high + margin)) if robust else (-np.inf, np.inf)
-            own.append(cls(*of_inputs, mean, scale, reach))
+            plain = cls(*of_inputs, mean, scale)
+            own.append(plain.reaching(y.min(), y.max()) if robust else plain)
         return own
+
+    def reaching(self, lowest: float, highest: float) -> "Standardiser":
+        """The same, with predictions that stay near targets of this range."""
+        low, high = (lowest - self.y_mean) / self.y_scale, (highest - self.y_mean) / self.y_scale
+        margin = _MARGIN * (high - low)
+        return replace(self, reach=(float(low - margin), float(high + margin)))
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether predictions stay near the training targets."""
+        return bool(np.isfinite(self.reach[0]))
 
     def inputs(self, X: Float[np.ndarray, "row feature"]) -> Float32[np.ndarray, "row feature"]:
         """Standardised inputs for the networks."""
@@ -111,7 +120,7 @@ class Standardiser:
 
     def within_reach(self, means: Float[np.ndarray, "*member row"]) -> Any:
         """Standardised predictions, none far beyond the training targets of a robust one."""
-        return np.clip(means, *self.reach) if np.isfinite(self.reach[0]) else means
+        return np.clip(means, *self.reach) if self.is_robust else means
 
 
 def _median_and_scale(

@@ -9,8 +9,9 @@ from typing import Any
 # and the separators of lines and paragraphs.
 UNPRINTABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
-# What spreadsheets take for the start of a formula, in both widths, and what they skip before it.
-FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
+# What spreadsheets take for the start of a formula, in both widths, and what they skip before it;
+# the last is the mark of an encoding, at the start of a file.
+FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n", "\ufeff")
 
 
 def for_spreadsheet(text: str) -> str:

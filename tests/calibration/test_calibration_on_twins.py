@@ -128,6 +128,7 @@ def honest(data, bootstrapped):
 # Where the right answer is known.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claims", [0.0, 0.3, 1.0, 5.0])
 def test_a_known_error_is_recovered_whatever_was_claimed(claims):
     procedure, n = LeastSquares(claims=claims), 400
@@ -363,6 +364,7 @@ def test_predicting_changes_nothing_in_the_calibration(data, honest):
     assert honest.get_prediction(data[0]).confidence_interval(0.8).tolist() == first.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 @pytest.mark.parametrize("on_held_out_rows", [False, True])
 def test_a_prediction_interval_contains_its_confidence_interval(
@@ -386,6 +388,7 @@ def test_a_prediction_interval_contains_its_confidence_interval(
     assert np.any(by_itself.interval(0.8)[:, 0] > prediction.confidence_interval(0.8)[:, 0])
 
 
+@pytest.mark.slow
 def test_held_out_rows_are_better_evidence_for_prediction_intervals(data, bootstrapped, honest):
     rows = data[0][:30] + 1e-3, data[1][:30]  # others than those of the fit
     conformal = copy.copy(bootstrapped).calibrate(*rows)
@@ -411,6 +414,7 @@ def test_held_out_rows_are_better_evidence_for_prediction_intervals(data, bootst
 NOT_HERE = {"QualityDrivenEnsembleRegressor", "BootstrappedEnsembleRegressor"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(ESTIMATORS) - NOT_HERE))
 def test_any_method_with_a_confidence_interval_can_be_calibrated(name, data, small, tmp_path):
     known = ESTIMATORS[name]().get_params()
@@ -427,6 +431,7 @@ def test_any_method_with_a_confidence_interval_can_be_calibrated(name, data, sma
 # Seeds and files.
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers(data, bootstrapped, honest):
     same = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10)
     seeded = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10, random_state=1)
@@ -437,6 +442,7 @@ def test_the_same_seed_gives_the_same_numbers(data, bootstrapped, honest):
     assert not np.allclose(other, again)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_saved_is_live(data, bootstrapped, tmp_path, shift):
     live = copy.copy(bootstrapped).calibrate_confidence(*data, n_simulations=10, shift=shift)
@@ -452,6 +458,7 @@ def test_saved_is_live(data, bootstrapped, tmp_path, shift):
     assert (tmp_path / "again.confide").read_bytes() == (tmp_path / "model.confide").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_table_with_categories_is_calibrated_as_it_is(table, data, small, tmp_path):
     frame = table.assign(town=np.where(data[0][:, 0] > 0, "north", "south"))
     model = confide.BootstrappedDeepEnsembleRegressor(**small).fit(frame, data[1])
@@ -519,7 +526,7 @@ def test_a_file_of_an_older_version_loads_without_its_calibration(
     data, bootstrapped, honest, tmp_path
 ):
     honest.save(tmp_path / "new")
-    file = Container.read(tmp_path / "new", format="confide model", version=3)
+    file = Container.read(tmp_path / "new", format="confide model", versions=[3])
     old = {"truths": [], "shift": 0.0, "floor": 1e-6, "account": {}}
     parts = {**file.header["attachments"], "confidence_calibration": old}
     Container({**file.header, "attachments": parts}, file.arrays).write(tmp_path / "old")
@@ -544,6 +551,7 @@ def test_a_file_holds_neither_twins_nor_simulated_fits(honest):
     assert all(len(array) == 2 for array in members)  # those of one fit
 
 
+@pytest.mark.slow
 def test_old_names_of_the_argument_and_its_values_warn(data, bootstrapped):
     model, calibrated = copy.copy(bootstrapped), []
     for how, message in (
@@ -594,6 +602,7 @@ def test_the_account_says_what_was_chosen_and_what_changed(data, honest):
     assert frame["n_simulations"].sum() == 10
 
 
+@pytest.mark.slow
 def test_simulations_are_shared_among_the_twins_the_best_first(data, bootstrapped, monkeypatch):
     import confide.calibration.twins as module
 
@@ -638,6 +647,7 @@ def test_a_calibrated_model_can_be_pickled_and_copied(data, honest):
     assert clone(honest).confidence_calibration_ is None
 
 
+@pytest.mark.slow
 def test_a_user_hears_the_warnings(data, bootstrapped):
     stiff = copy.copy(bootstrapped)
     with pytest.warns(CalibrationWarning, match="does not resemble the data"):
@@ -649,6 +659,7 @@ class LinearTruthWithMuchNoise(LinearTruth):
         return np.full(len(X), 10 * NOISE)
 
 
+@pytest.mark.slow
 def test_other_rows_than_those_of_the_fit_are_noticed(data, bootstrapped):
     X, y = data
     for rows in ((X, y + 1), (X + np.array([0, 0.1, 0]), y)):
@@ -743,6 +754,7 @@ TABULAR = {
 }
 
 
+@pytest.mark.slow
 def test_the_default_fit_is_calibrated_as_if_it_were_done_afterwards(data):
     fitted = confide.DeepEnsembleRegressor(**TABULAR).fit(*data)
     own = confide.DeepEnsembleRegressor(**TABULAR, calibration=None).fit(*data)
@@ -757,6 +769,7 @@ def test_the_default_fit_is_calibrated_as_if_it_were_done_afterwards(data):
     assert later.confidence_calibration_.summary == fitted.confidence_calibration_.summary
 
 
+@pytest.mark.slow
 def test_a_default_fit_to_too_few_rows_warns_and_goes_on(data):
     few = data[0][:15], data[1][:15]
     message = r"The confidence intervals are not calibrated\. A twin needs at least 20 different"
@@ -786,6 +799,7 @@ def test_weights_of_the_rows_reach_the_fits_to_simulated_data(data, bootstrapped
     assert not np.allclose(weighted, without, rtol=0.01)
 
 
+@pytest.mark.slow
 def test_a_fit_with_weights_calibrates_with_them(data, monkeypatch):
     heard, fit = [], MethodRefit.fit
     monkeypatch.setattr(

@@ -317,6 +317,7 @@ def test_each_bound_is_right_by_itself_where_noise_is_skewed():
     assert beyond(ConformalLaw, symmetric=True) == pytest.approx([0, 0.1], abs=6 * error)
 
 
+@pytest.mark.slow
 def test_coverage_over_many_calibration_sets_is_nominal(bootstrapped):
     n_splits, n, n_test, level = 200, 39, 500, 0.9
     model, generator, shares = copy.copy(bootstrapped), np.random.default_rng(0), []
@@ -372,6 +373,7 @@ def test_summary_has_both_prediction_intervals(model, calibrated, data):
     np.testing.assert_array_equal(frame[["obs_ci_lower", "obs_ci_upper"]], bounds)
 
 
+@pytest.mark.slow
 def test_a_method_of_one_level_has_every_level_once_calibrated(data, held_out):
     model = QualityDrivenEnsembleRegressor(
         confidence_level=0.8, hidden_layer_sizes=(4,), max_epochs=5, random_state=0
@@ -456,6 +458,7 @@ def test_rows_of_the_fit_are_refused(model, data, held_out, tmp_path):
         assert each.calibrate(*one).calibration_.n_rows == 51
 
 
+@pytest.mark.slow
 def test_equal_rows_of_a_table_of_few_values_are_no_rows_of_the_fit(small):
     generator = np.random.default_rng(0)
     X = generator.integers(0, 3, size=(300, 2)).astype(float)

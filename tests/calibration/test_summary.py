@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from confide.calibration import CalibrationSummary, Resemblance
-from confide.calibration.summary import AVOID, CARE, USE
+from confide.diagnostics import Grade
 from confide.simulate import Candidate
+
+HOLD, SLIGHTLY_OFF, DO_NOT_HOLD = Grade
 
 
 def test_resemblance_compares_residuals():
@@ -18,10 +20,10 @@ def test_resemblance_compares_residuals():
     assert (found.kind, found.n_simulations) == ("smooth", 10)
     assert found.ratio == pytest.approx(np.sqrt(np.mean(alike**2) / np.mean(real**2)))
     assert found.p_value > 0.01
-    assert not found.is_doubtful
+    assert found.grade is HOLD
     noisier = Resemblance.of("smooth", real, 2 * alike)
     assert noisier.ratio == pytest.approx(2 * found.ratio)
-    assert noisier.is_doubtful
+    assert noisier.grade is DO_NOT_HOLD
     assert noisier.p_value < 1e-6
 
 
@@ -71,30 +73,34 @@ def test_an_account_in_words():
 
 
 @pytest.mark.parametrize(
-    ("doubt", "advice", "reason"),
+    ("doubt", "grade", "reason"),
     [
-        ({}, USE, "are like those on your data"),
-        ({"ratio": 1.5, "p_value": 0.01, "biased": 0.1}, USE, "are like those on your data"),
-        ({"p_value": 0.0099}, CARE, "about as large on simulated twins .* a different shape"),
-        ({"ratio": 1.51}, CARE, "another size on a twin .* too few rows to tell"),
-        ({"biased": 0.11}, CARE, "at 11 % of the rows the model errs systematically"),
-        ({"p_value": 0.001, "biased": 0.2}, CARE, "different shape and at 20 % of the rows"),
-        ({"ratio": 1.51, "p_value": 0.0099}, AVOID, "errors on simulated twins differ from those"),
-        ({"ratio": 0.66, "p_value": 0.0099, "biased": 0.2}, AVOID, "widths may be wrong"),
+        ({}, HOLD, "are like those on your data"),
+        ({"ratio": 1.5, "p_value": 0.05, "biased": 0.1}, HOLD, "are like those on your data"),
+        ({"p_value": 0.011}, SLIGHTLY_OFF, "about as large on simulated twins .* another shape"),
+        ({"p_value": 0.0099}, SLIGHTLY_OFF, "about as large on simulated twins .* another shape"),
+        ({"ratio": 1.51}, SLIGHTLY_OFF, "another size on a twin .* too few rows to tell"),
+        ({"ratio": 1.51, "p_value": 0.01}, SLIGHTLY_OFF, "too few rows to tell"),
+        ({"biased": 0.11}, SLIGHTLY_OFF, "at 11 % of the rows the model errs systematically"),
+        ({"p_value": 0.001, "biased": 0.2}, SLIGHTLY_OFF, "another shape, and at 20 % of the rows"),
+        ({"ratio": 1.51, "p_value": 0.0099}, DO_NOT_HOLD, "on simulated twins differ from those"),
+        ({"ratio": 0.66, "p_value": 0.0099, "biased": 0.2}, DO_NOT_HOLD, "widths may be wrong"),
     ],
 )
-def test_the_verdict_of_an_account(doubt, advice, reason):
+def test_the_verdict_of_an_account(doubt, grade, reason):
     found = account(**doubt)
-    assert found.advice == advice
-    assert re.match(f"{advice}: [^:]*{reason}", found.verdict)
+    assert found.grade is grade
+    assert re.match(f"{grade.now.capitalize()}: [^:]*{reason}", found.verdict)
     # A verdict against them and a warning of an unlike twin go together.
-    assert any("does not resemble" in each for each in found.warnings) == (advice == AVOID)
+    unlike = any("does not resemble" in each for each in found.warnings)
+    assert unlike == (grade is DO_NOT_HOLD)
 
 
 @pytest.mark.parametrize(
     ("ratio", "p_value", "size", "chance"),
     [
-        (1.1, 0.017, "close", "may explain this (p-value about 0.017, not below 0.01)"),
+        (1.1, 0.17, "close", "may explain this (p-value about 0.17, not below 0.05)"),
+        (1.1, 0.017, "close", "hardly explains this (p-value about 0.017, below 0.05)"),
         (2.0, 0.002, "not close", "does not explain this (p-value about 0.002, below 0.01)"),
     ],
 )
@@ -112,10 +118,12 @@ def test_one_twin_unlike_the_data_is_enough_for_a_verdict_against():
     both = replace(
         alike, resemblances=(*alike.resemblances, Resemblance("forest", 20, 3, 0.5, 0.0))
     )
-    assert both.advice == AVOID
+    assert both.grade is DO_NOT_HOLD
     assert both.verdict.count("On the twin") == 2
     assert "'forest'" in both.verdict
 
 
 def test_without_twins_nothing_speaks_for_them():
-    assert CalibrationSummary.empty().verdict.startswith(f"{AVOID}: it is not known")
+    empty = CalibrationSummary.empty()
+    assert empty.grade is None
+    assert empty.verdict.startswith("It is not known whether they hold: it is not known how well")

@@ -99,10 +99,12 @@ def demo(tmp_path_factory):
     return finished, picture
 
 
+@pytest.mark.slow
 def test_the_demo_succeeds(demo):
     assert demo[0].returncode == 0
 
 
+@pytest.mark.slow
 def test_the_demo_prints_both_intervals_and_the_split(demo):
     lines = demo[0].stdout.splitlines()
     cells = [re.split(r" *[┃│] *", line) for line in lines if line.startswith(("┃", "│"))]
@@ -121,6 +123,7 @@ def test_the_demo_prints_both_intervals_and_the_split(demo):
         assert 98 <= sum(int(share.rstrip("%")) for share in row[4:]) <= 102
 
 
+@pytest.mark.slow
 def test_the_demo_tells_what_its_intervals_are_for_and_how_often_they_hold(demo):
     out = " ".join(demo[0].stdout.split())
     assert "90 % intervals" in out
@@ -132,6 +135,7 @@ def test_the_demo_tells_what_its_intervals_are_for_and_how_often_they_hold(demo)
     assert abs(share - 100 * count / total) <= 0.05
 
 
+@pytest.mark.slow
 def test_the_demo_draws_a_picture_and_says_where_on_standard_error(demo):
     finished, picture = demo
     content = picture.read_bytes()
@@ -141,6 +145,7 @@ def test_the_demo_draws_a_picture_and_says_where_on_standard_error(demo):
     assert str(picture) not in finished.stdout.replace("\n", "")
 
 
+@pytest.mark.slow
 def test_the_demo_writes_plain_text_when_nobody_watches(demo):
     assert "\x1b" not in demo[0].stdout + demo[0].stderr
     assert "Traceback" not in demo[0].stderr
@@ -167,6 +172,7 @@ print(model.predict_interval(X)[1].shape)
 """
 
 
+@pytest.mark.slow
 def test_importing_and_fitting_need_no_pandas_matplotlib_or_rich():
     child = subprocess.run(
         [sys.executable, "-c", IMPORT], capture_output=True, text=True, check=False

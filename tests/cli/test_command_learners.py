@@ -55,6 +55,7 @@ def fit(*words):
     return run("fit", "houses.csv", "--target", "price", "--epochs", 5, "--members", 2, *words)
 
 
+@pytest.mark.slow
 def test_a_network_of_ones_own_is_fitted_kept_and_asked_for(folder):
     assert fit("--network", f"{folder}:make").exit_code == 0
     for command in (["predict", "model.confide", "houses.csv"], ["inspect", "model.confide"]):
@@ -129,6 +130,7 @@ def test_boosted_trees_are_fitted_and_loaded_without_a_word():
     assert len(result.stdout.splitlines()) == 60
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_the_recipe_for_tables_is_fitted_inspected_and_asked():
     assert fit("--recipe", "tabular").exit_code == 0

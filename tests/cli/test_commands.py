@@ -122,6 +122,7 @@ def test_fit_tells_the_same_as_json(homes, tmp_path):
     assert {"name": "sold", "kind": "date"} in told["columns"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_model_and_another_another(homes, tmp_path):
     one, two, other = (tmp_path / name for name in ("one", "two", "other"))
     for path, seed in ((one, 3), (two, 3), (other, 4)):
@@ -138,12 +139,14 @@ def test_csv_and_parquet_of_the_same_table_give_the_same_predictions(folder, mod
     pd.testing.assert_frame_equal(from_csv, from_parquet)
 
 
+@pytest.mark.slow
 def test_columns_can_be_excluded(homes, tmp_path):
     path = tmp_path / "new.confide"
     done("fit", homes, "-t", "price", "-o", path, "--exclude", "number,garden", *QUICK)
     assert list(confide.load(path).feature_names_in_) == ["sold", "kind", "x"]
 
 
+@pytest.mark.slow
 def test_rows_can_be_held_out_by_date_or_in_groups(homes, tmp_path):
     how = ["-t", "price", "-o", tmp_path / "new.confide", "--force", *QUICK]
     by_date = done("fit", homes, *how, "--hold-out-by", "sold", "--exclude", "sold").stderr
@@ -158,6 +161,7 @@ def test_rows_can_be_held_out_by_date_or_in_groups(homes, tmp_path):
     refused(2, "no column 'solt' to hold out by", "fit", homes, *how, "--hold-out-by", "solt")
 
 
+@pytest.mark.slow
 def test_columns_are_what_the_options_say(tmp_path):
     generator, n = np.random.default_rng(3), 60
     frame = pd.DataFrame(
@@ -190,6 +194,7 @@ def honest(folder):
     return path, done(*command, "--json")
 
 
+@pytest.mark.slow
 def test_an_honest_fit_says_what_its_twins_found_with_the_rest(honest, model):
     path, result = honest
     account = confide.load(path).confidence_calibration_.summary
@@ -208,6 +213,7 @@ def test_an_honest_fit_says_what_its_twins_found_with_the_rest(honest, model):
     assert re.search(r"confidence intervals: +not calibrated", done("inspect", model).stdout)
 
 
+@pytest.mark.slow
 def test_an_honest_model_predicts_both_confidence_intervals(honest, folder, tmp_path):
     path, _ = honest
     done("predict", path, folder / "homes.csv", "-o", tmp_path / "out.csv", "--level", "0.8")
@@ -222,6 +228,7 @@ def test_an_honest_model_predicts_both_confidence_intervals(honest, folder, tmp_
         np.testing.assert_allclose(found[columns], bounds.confidence_interval(0.8), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_honest_model_has_its_section_on_the_page(honest, homes, tmp_path):
     path, _ = honest
     page = tmp_path / "report.html"
@@ -231,6 +238,7 @@ def test_an_honest_model_has_its_section_on_the_page(honest, homes, tmp_path):
     assert [row["level"] for row in told["widening"]] == ["80 %", "95 %", "90 %"]
 
 
+@pytest.mark.slow
 def test_a_fast_fit_is_not_calibrated_and_simulations_are_not_too_few(homes, tmp_path):
     command = ["fit", homes, "-t", "price", "-o", tmp_path / "new"]
     message = "--fast leaves out the calibration of confidence intervals"
@@ -273,19 +281,32 @@ def formulas(plain_table, tmp_path_factory):
     path = tmp_path_factory.mktemp("formulas") / "rows.parquet"
     names = ['=HYPERLINK("x")', "+31 6 1234", "@sum", "-5", "plain", "a=b", None, "\t=1"]
     frame = pd.DataFrame({"a": 0.5, "=name": names, "kind": pd.Categorical(["=1"] * 8)})
+    frame = frame.assign(
+        **{"'=name": 1, "@": 2, "bytes": [b"=1", b"-", b"7", b"\xe9", *[None] * 4]}
+    )
     frame.to_parquet(path, index=False)
+    frame[:3].to_parquet(path.with_name("told.parquet"), index=False)  # all text is UTF-8
     return plain_table[1], path
 
 
 def test_kept_formulas_are_escaped_where_that_is_asked_for(formulas, tmp_path):
     model, path = formulas
-    escape = ("--keep", "=name,kind", "--escape-formulas")
+    escape = ("--keep", "=name,kind,'=name,bytes", "--escape-formulas")
     asked = done("predict", model, path, *escape, "-o", tmp_path / "new.csv")
     kept = pd.read_csv(tmp_path / "new.csv", dtype=str, keep_default_na=False)
     expected = ['\'=HYPERLINK("x")', "'+31 6 1234", "'@sum", "-5", "plain", "a=b", "", "'\t=1"]
     assert kept["'=name"].tolist() == expected
+    assert kept["'=name.1"].tolist() == ["1"] * 8
     assert kept["kind"].tolist() == ["'=1"] * 8
+    assert kept["bytes"].tolist() == ["'=1", "'-", "7", "\ufffd", "", "", "", ""]
     assert "--escape-formulas" not in asked.stderr
+
+
+@pytest.mark.parametrize("name", ["@", "bytes"])
+def test_formulas_in_names_and_bytes_are_told_too(formulas, tmp_path, name):
+    model, path = formulas
+    asked = done("predict", model, path.with_name("told.parquet"), "--keep", name)
+    assert f"would run as formulas is in '{name}'" in asked.stderr
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv.gz", "parquet", "jsonl"])
@@ -334,6 +355,7 @@ def test_what_is_read_is_never_replaced(homes, model, tmp_path):
     assert path.read_bytes() == homes.read_bytes()
 
 
+@pytest.mark.slow
 def test_kept_columns_stay_as_they_are_in_the_file(tmp_path):
     path, model = tmp_path / "codes.csv", tmp_path / "codes.confide"
     ids = 2**53 + np.arange(40)
@@ -585,6 +607,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path, homes, content):
 # Report, check, inspect
 
 
+@pytest.mark.slow
 def test_a_report_is_one_page_that_says_whom_it_was_judged_on(model, homes, tmp_path):
     path = tmp_path / "report.html"
     assert done("report", model, homes, "-o", path).stdout == f"{path}\n"
@@ -763,6 +786,7 @@ def process(*arguments, **keywords):
     )
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_ends_the_command_quietly(model, homes, tmp_path):
     long = tmp_path / "long.parquet"
     table = pyarrow.parquet.read_table(homes)
@@ -776,6 +800,7 @@ def test_a_reader_that_has_seen_enough_ends_the_command_quietly(model, homes, tm
     assert "Error" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is full")
 @pytest.mark.parametrize(
     "arguments", [["inspect", "model.confide"], ["completion", "bash"]], ids=lambda a: a[0]
@@ -787,6 +812,7 @@ def test_a_full_standard_output_is_told_in_a_sentence(folder, arguments):
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is full")
 @pytest.mark.parametrize("to_file", [False, True])
 def test_a_full_disk_is_told_in_a_sentence(model, homes, tmp_path, to_file):
@@ -802,6 +828,7 @@ def test_a_full_disk_is_told_in_a_sentence(model, homes, tmp_path, to_file):
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_no_file_and_says_so(homes, tmp_path):
     path = tmp_path / "model.confide"
     command = ["fit", homes, "-t", "price", "-o", path, "--recipe", "paper", "--epochs", 20_000]

@@ -37,6 +37,7 @@ def test_every_experiment_is_listed_with_its_place_in_the_paper():
     assert said.index("experiment-1") < said.index("experiment-2") < said.index("overfitting")
 
 
+@pytest.mark.slow
 def test_show_says_what_it_is_how_far_it_is_and_what_it_found(runs):
     said = command("show", "experiment-3", "--runs", runs).stdout
     assert EXPERIMENTS["experiment-3"].title in said
@@ -45,6 +46,7 @@ def test_show_says_what_it_is_how_far_it_is_and_what_it_found(runs):
     assert "| boston | as published |" in said
 
 
+@pytest.mark.slow
 def test_show_gives_its_tables_to_machines(runs):
     def refused(constant):
         raise AssertionError(f"{constant} is no JSON")
@@ -95,6 +97,7 @@ def test_show_of_a_folder_with_another_experiment_is_refused(tmp_path):
     assert "holds a run of 'experiment-3', not of 'experiment-1'" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_the_report_has_every_experiment_in_the_papers_order(report):
     page = (report / "index.html").read_text()
     titles = [experiment.title for experiment in EXPERIMENTS.values()]
@@ -105,12 +108,14 @@ def test_the_report_has_every_experiment_in_the_papers_order(report):
     assert (report / "figures" / "experiment-2-described.svg").exists()
 
 
+@pytest.mark.slow
 def test_a_report_of_the_same_cells_is_the_same_to_the_last_byte(runs, report, tmp_path):
     command("report", "--runs", runs / "overfitting", "-o", tmp_path)
     for file in ("tables/overfitting.csv", "tables/overfitting.md", "figures/overfitting.svg"):
         assert (tmp_path / file).read_bytes() == (report / file).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_report_of_one_run_is_asked_for_by_its_folder(runs, tmp_path):
     command("report", "--runs", runs / "experiment-3", "-o", tmp_path / "report")
     assert [f.name for f in (tmp_path / "report" / "tables").glob("*.csv")] == ["table-2.csv"]
@@ -123,6 +128,7 @@ def test_a_report_of_no_run_says_how_to_make_one(tmp_path):
     assert "confide experiment run NAME" in done.stderr
 
 
+@pytest.mark.slow
 def test_no_table_of_the_report_grows_with_the_test_rows(report):
     """Results are kept, rows of data sets are not: 20 test rows leave no trace in the tables."""
     every = pd.read_csv(report / "tables" / "experiment-1.csv")

@@ -8,6 +8,8 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from click.testing import CliRunner
 import confide
 import confide.workflow
 from confide.cli import main
+from confide.engines import RayCluster
 
 QUICK = ["--recipe", "paper", "--epochs", "3", "--members", "2"]
 
@@ -53,18 +56,22 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def commands(folder):
-    """The arguments of each command that writes a file, without the file."""
+    """The arguments of each command that writes a file, but for the last, the file."""
     model, homes = folder / "model.confide", folder / "homes.csv"
     return {
-        "fit": ("fit", homes, "-t", "price", *QUICK),
-        "predict": ("predict", model, homes),
-        "report": ("report", model, homes),
+        "fit": ("fit", homes, "-t", "price", *QUICK, "-o"),
+        "predict": ("predict", model, homes, "-o"),
+        "report": ("report", model, homes, "-o"),
+        "export": ("export", model),
     }
 
 
 NAMES = {"fit": "new.confide", "predict": "new.csv", "report": "new.html"}
+if find_spec("onnx"):
+    NAMES["export"] = "new.onnx"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", NAMES)
 def test_a_named_pipe_is_written_to_and_stays(commands, tmp_path, command):
     pipe = tmp_path / NAMES[command]
@@ -72,22 +79,23 @@ def test_a_named_pipe_is_written_to_and_stays(commands, tmp_path, command):
     read = []
     thread = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
     thread.start()
-    done(*commands[command], "-o", pipe)
+    done(*commands[command], pipe)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     thread.join(timeout=30)
     assert len(read[0]) > 100
     assert list(tmp_path.iterdir()) == [pipe]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", NAMES)
 def test_a_link_is_followed_and_stays(commands, tmp_path, command):
     (tmp_path / "far").mkdir()
     file, link = tmp_path / "far" / NAMES[command], tmp_path / NAMES[command]
     link.symlink_to(file)
-    done(*commands[command], "-o", link)
+    done(*commands[command], link)
     assert link.is_symlink()
     assert file.stat().st_size > 100
-    refused(2, "already exists. Add --force", *commands[command], "-o", link)
+    refused(2, "already exists. Add --force", *commands[command], link)
 
 
 def test_a_model_is_not_saved_over_a_pipe_or_a_folder(folder, tmp_path):
@@ -113,33 +121,48 @@ def read_only(monkeypatch):
 @pytest.fixture
 def unworked(monkeypatch):
     """Commands that must end before they train or predict."""
-    for name in ("fit_table", "page_inputs", "check_table"):
+    for name in ("fit_table", "page_of", "check_table"):
         monkeypatch.setattr(confide.workflow, name, lambda *_, **__: pytest.fail("work began"))
     monkeypatch.setattr(
         confide.BootstrappedDeepEnsembleRegressor,
         "get_prediction",
         lambda *_, **__: pytest.fail("work began"),
     )
+    monkeypatch.setattr("confide.export.onnx.file.onnx_model", lambda *_: pytest.fail("work began"))
 
 
 @pytest.mark.parametrize("command", NAMES)
 @pytest.mark.usefixtures("read_only", "unworked")
 def test_a_read_only_folder_is_found_before_the_work(commands, tmp_path, command):
     path = tmp_path / NAMES[command]
-    refused(1, f"Error: Permission denied: {path}.", *commands[command], "-o", path)
+    refused(1, f"Error: Permission denied: {path}.", *commands[command], path)
+
+
+@pytest.mark.parametrize(("command", "output"), [("fit", "new.confide"), ("predict", "")])
+@pytest.mark.usefixtures("read_only")
+def test_a_read_only_folder_is_found_before_a_cluster_works(
+    commands, tmp_path, command, output, monkeypatch
+):
+    monkeypatch.setattr(RayCluster, "connected", lambda _: nullcontext())
+    monkeypatch.setattr(RayCluster, "map", lambda *_, **__: pytest.fail("work began"))
+    path = tmp_path / (output or "homes.csv")
+    words = [*commands[command], tmp_path / output, "--engine", "ray"]
+    refused(1, f"Error: Permission denied: {path}.", *words)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", NAMES)
 @pytest.mark.usefixtures("unworked")
 def test_a_name_that_is_too_long_is_found_before_the_work(commands, tmp_path, command):
     path = tmp_path / ("n" * 250 + NAMES[command])
-    refused(2, f"File name too long: {path}", *commands[command], "-o", path)
+    refused(2, f"File name too long: {path}", *commands[command], path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", NAMES)
 def test_the_longest_name_can_be_written(commands, tmp_path, command):
     path = tmp_path / NAMES[command].rjust(255, "n")
-    done(*commands[command], "-o", path)
+    done(*commands[command], path)
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -184,7 +207,7 @@ def pictures(commands, monkeypatch):
     monkeypatch.setattr(confide.BootstrappedDeepEnsembleRegressor, "fit", fit)
     monkeypatch.setattr(confide.BootstrappedDeepEnsembleRegressor, "get_prediction", get_prediction)
     monkeypatch.setattr(confide.workflow, "check_table", lambda *_, **__: Drawn())
-    return {"demo": ("demo",), "check": ("check", homes, "-t", "price", "--force")}
+    return {"demo": ("demo", "-o"), "check": ("check", homes, "-t", "price", "--force", "-o")}
 
 
 @pytest.mark.parametrize("command", ["demo", "check"])
@@ -194,10 +217,16 @@ def test_pictures_are_written_in_one_step(pictures, tmp_path, monkeypatch, comma
     path.write_text("old")
     seen = []
     monkeypatch.setattr("os.fsync", lambda _: seen.append(path.read_text()))
-    done(*pictures[command], "-o", path)
+    done(*pictures[command], path)
     assert seen == ["old"]
     assert path.read_bytes().lstrip().startswith((b"\x89PNG", b"%PDF", b"<?xml"))
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_demo_takes_the_name_of_its_picture_as_it_is(pictures, tmp_path):
+    (tmp_path / "[").mkdir()
+    path = tmp_path / "[/bold]\x1b[2J.png"  # which ends what is bold
+    assert f"Picture: {tmp_path}/[/bold]\\x1b[2J.png\n" in done(*pictures["demo"], path).stderr
 
 
 @pytest.mark.parametrize("command", ["demo", "check"])
@@ -208,7 +237,7 @@ def test_a_full_disk_is_said_and_the_old_picture_stays(pictures, tmp_path, monke
     path = tmp_path / "picture.png"
     path.write_text("old")
     monkeypatch.setattr("os.fsync", full)
-    refused(1, "There is no space left to write .*picture.png", *pictures[command], "-o", path)
+    refused(1, "There is no space left to write .*picture.png", *pictures[command], path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -223,7 +252,7 @@ def test_pictures_into_a_read_only_folder_are_refused_first(
         confide.BootstrappedDeepEnsembleRegressor, "fit", lambda *_: pytest.fail("training began")
     )
     monkeypatch.setattr(confide.workflow, "check_table", lambda *_, **__: pytest.fail("work began"))
-    refused(1, f"Error: Permission denied: {path}.", *pictures[command], "-o", path)
+    refused(1, f"Error: Permission denied: {path}.", *pictures[command], path)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 10**30])
@@ -231,8 +260,8 @@ def test_pictures_into_a_read_only_folder_are_refused_first(
 def test_a_seed_that_is_none_is_refused_in_words(pictures, commands, tmp_path, command, seed):
     arguments = (pictures | commands)[command]
     refused(
-        2, "is not in the range 0<=x<=4294967295", *arguments, "--seed", seed,
-        "-o", tmp_path / "picture.png",
+        2, "is not in the range 0<=x<=4294967295", *arguments, tmp_path / "picture.png",
+        "--seed", seed,
     )  # fmt: skip
     assert list(tmp_path.iterdir()) == []
 
@@ -242,6 +271,7 @@ def test_a_seed_that_is_none_is_refused_in_words(pictures, commands, tmp_path, c
 COMMAND = "from confide.cli import main; main(prog_name='confide')"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_process_that_is_ended_leaves_nothing_and_says_so(commands, tmp_path, number):
     arguments = [

@@ -36,6 +36,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -52,6 +53,7 @@ def test_a_closed_stream_is_told_in_a_sentence(folder, line, message):
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "streams"),
     [

@@ -232,6 +232,7 @@ def test_picture_shows_every_estimator_and_says_what_is_missing():
 # Simulations
 
 
+@pytest.mark.slow
 def test_a_simulation_does_not_depend_on_how_many_run(line):
     X, _ = line
     targets = np.random.default_rng(3).normal(size=(5, 60))
@@ -243,6 +244,7 @@ def test_a_simulation_does_not_depend_on_how_many_run(line):
         np.testing.assert_array_equal(many.intervals[asked][2:4], intervals)
 
 
+@pytest.mark.slow
 def test_intervals_that_an_estimator_lacks_are_left_out(line):
     X, y = line
     model = QualityDrivenEnsembleRegressor(**NETWORK, confidence_level=0.8)
@@ -258,6 +260,7 @@ def test_reports_of_the_same_seed_are_the_same(line):
     pd.testing.assert_frame_equal(first.to_frame(), second.to_frame())
 
 
+@pytest.mark.slow
 def test_names_of_columns_reach_the_report(line):
     X, y = line
     frame = pd.DataFrame({"speed": X[:, 0], "one or two": np.arange(60) % 2 + 1.0})
@@ -270,6 +273,7 @@ def test_names_of_columns_reach_the_report(line):
     assert len(found.X_test) == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", ["random_forest", "network"])
 def test_a_table_with_categories_is_judged_by_the_numbers_that_it_becomes(line, truth):
     X, y = line
@@ -458,6 +462,7 @@ def test_infinite_bounds_are_intervals_too(line):
     assert all(c.mean == 1 for c in found.coverages)
 
 
+@pytest.mark.slow
 def test_the_estimator_that_is_checked_stays_as_it_was(line):
     X, y = line
     frame = pd.DataFrame({"speed": X[:, 0]})
@@ -483,6 +488,7 @@ def test_unknown_method_is_answered_with_the_nearest():
         REGISTRY["naive_bootsrap"]
 
 
+@pytest.mark.slow
 def test_a_stretch_of_dates_is_said_in_dates_and_waves_are_not_named():
     frame = pd.DataFrame(
         {"when": pd.date_range("2024-01-01", periods=400), "x": np.tile([0.0, 1.0], 200)}

@@ -340,6 +340,7 @@ def test_naval_has_the_papers_fourteen_features_without_its_constant_columns():
 OPENML_NAMES = [name for name in NAMES if BENCHMARK_SETS[name].openml_id]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=needs(name)) for name in OPENML_NAMES])
 def test_each_set_in_openmls_dress_is_recognised(name, openml, tmp_path, monkeypatch):
     data = load(name)

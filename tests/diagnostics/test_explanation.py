@@ -120,6 +120,7 @@ def test_levers_of_a_long_table_are_those_of_some_of_its_rows():
     assert whole.shares["classical"] == pytest.approx(np.mean(parts[1] / parts.sum(axis=0)))
 
 
+@pytest.mark.slow
 @law
 @given(variances, st.integers(2, 8), st.floats(1e-3, 1e3))
 def test_factors_do_not_depend_on_units_or_the_order_of_rows(numbers, n_members, unit):
@@ -132,6 +133,7 @@ def test_factors_do_not_depend_on_units_or_the_order_of_rows(numbers, n_members,
         np.testing.assert_allclose(before[column], after[column], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @law
 @given(variances, st.integers(2, 8))
 def test_every_lever_narrows_and_more_of_it_narrows_more(numbers, n_members):
@@ -280,6 +282,7 @@ def test_forecasts_are_the_variances_of_repeated_simulations(n_times, n_members)
     assert forecast == pytest.approx(true, rel=4 / np.sqrt(2 * SIMULATIONS))
 
 
+@pytest.mark.slow
 def test_more_members_of_real_networks_do_what_is_forecast(small):
     """Eq. (2) with the true parts of the variance, over simulated data sets of a sine."""
     truth, n_sets, few, many = Sine(), 40, 4, 16

@@ -118,6 +118,7 @@ def test_residuals_of_nothing_are_infinitely_inflated():
     assert overfitting_check(training, [0, 0], held_out, [0, 0]).inflation == 1
 
 
+@pytest.mark.slow
 def test_it_fires_on_the_papers_example():
     """Seven points of pure noise: in the benchmark it fires on 96 of 100 data sets."""
     x = np.linspace(0.1, 0.9, 7)[:, None]
@@ -129,6 +130,7 @@ def test_it_fires_on_the_papers_example():
     assert sum(overfitting_check(each.get_prediction(x)).fires for each in fits) >= 2
 
 
+@pytest.mark.slow
 def test_it_is_silent_on_an_honest_fit_and_fires_where_rows_are_learnt_by_heart():
     X, y = load_diabetes(return_X_y=True)
     train, rest = slice(0, 350), slice(350, None)

@@ -155,6 +155,7 @@ def test_a_loaded_model_and_an_older_file_know_novel_rows(fitted, penguins, tmp_
     assert old.is_novel.all()
 
 
+@pytest.mark.slow
 def test_mean_targets_of_known_categories_are_no_surprise():
     generator = np.random.default_rng(0)
     titles = generator.choice(80, 600, p=np.arange(1, 81) / 3240)

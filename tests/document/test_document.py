@@ -156,6 +156,7 @@ def test_the_contents_link_to_each_section_once():
     assert re.findall(r'<h(\d) id="(section[^"]*)"', page) == list(zip("232", links, strict=True))
 
 
+@pytest.mark.slow
 def test_the_same_document_gives_the_same_bytes(tmp_path):
     pages = [write_document(document(), tmp_path / name) for name in ("one", "two")]
     contents = [
@@ -213,10 +214,19 @@ def test_a_table_that_cannot_be_shown_is_refused(changes, message):
         table(**changes)
 
 
-def test_sections_nest_once():
+def test_sections_are_at_most_three_deep():
     inner = Section("inner", [Section("innermost", ["words"])])
-    with pytest.raises(ValueError, match="'outer' contains a section that contains a section"):
-        Section("outer", [inner])
+    middle = Section("middle", [inner])
+    assert middle.depth == 3
+    with pytest.raises(ValueError, match="'outer' contains sections of 4 levels, but only 3"):
+        Section("outer", [middle])
+
+
+def test_every_section_has_an_anchor_of_its_own():
+    titles = ["A", "A", "A 2", "价格", "租金"]
+    page = render_page(Document("t", "", [Section(title, ["words"]) for title in titles]))
+    anchors = re.findall(r'id="(section-[^"]*)"', page)
+    assert len(set(anchors)) == len(anchors) == len(titles)
 
 
 def test_the_caption_is_what_a_screen_reader_says():

@@ -25,6 +25,7 @@ def wide(visit):
     return visit().page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_draws_all_without_complaint_or_request(visit, width, scheme):
@@ -68,6 +69,7 @@ def test_a_table_that_is_wider_than_its_place_says_so(visit, width):
     assert {is_wider for is_wider, _ in found} == ({True, False} if width == 1280 else {False})
 
 
+@pytest.mark.slow
 def test_a_table_of_few_rows_is_never_cut(visit):
     heights = visit(390).page.evaluate(
         """[...document.querySelectorAll('.scroll')].map(box => {
@@ -82,6 +84,7 @@ def test_a_table_of_few_rows_is_never_cut(visit):
     assert all(height == 36 * 16 for _, height in heights)
 
 
+@pytest.mark.slow
 def test_figures_follow_the_width_of_the_window(visit):
     page = visit(1280).page
     page.set_viewport_size({"width": 390, "height": 800})
@@ -135,6 +138,7 @@ def test_a_table_can_be_saved_from_the_page(wide):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "is_dark"), [("light", False), ("dark", True)])
 def test_paper_and_ink_follow_the_scheme(visit, scheme, is_dark):
     page = visit(scheme=scheme).page
@@ -150,6 +154,7 @@ def lightness(colour):
     return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 3
 
 
+@pytest.mark.slow
 def test_paper_is_white_in_print(visit):
     page = visit(scheme="dark").page
     page.emulate_media(media="print", color_scheme="dark")

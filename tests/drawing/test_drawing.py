@@ -51,6 +51,7 @@ def on_twins(prediction, times, biased):
     )
 
 
+@pytest.mark.slow
 def test_nothing_that_paints_is_imported():
     heavy = ["jax", "matplotlib", "altair"]
     script = f"import sys, confide.drawing; print([m for m in {heavy} if m in sys.modules])"
@@ -147,7 +148,7 @@ def test_categories_are_never_joined():
 def test_the_methods_own_is_drawn_upon_the_calibrated():
     shown = on_twins(predicted([0, 0]), [3, 4], [False, True])
     now, own = calibration_bands(shown, 0.9)
-    assert (now.role, own.role) == ("calibrated", "own")
+    assert (now.role, own.role) == ("confidence", "own")
     assert now.name == "90 % confidence interval, calibrated on twins"
     assert own.name == "90 % confidence interval, the method's own"
     # Nine tenths of 40 is the 36th score, 1.8.

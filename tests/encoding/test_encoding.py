@@ -341,6 +341,7 @@ def test_the_libraries_agree_on_the_same_data():
         np.testing.assert_array_equal(encoders[0].encode(library(mixed())), matrices[0])
 
 
+@pytest.mark.slow
 @each_library
 @given(rows=st.lists(st.integers(0, 59), min_size=1, max_size=70))
 def test_rows_are_encoded_one_by_one(library, rows):
@@ -483,6 +484,7 @@ def test_columns_of_one_name_are_refused():
         Encoder.fit(table)
 
 
+@pytest.mark.slow
 def test_columns_of_one_name_are_refused_by_estimators(small, targets):
     twice = pd.DataFrame(np.column_stack([targets, targets]), columns=["a", "a"])
     model = DeepEnsembleRegressor(**small)
@@ -739,6 +741,7 @@ def test_an_encoder_of_other_columns_is_refused(small, targets, tmp_path):
         load(tmp_path / "model")
 
 
+@pytest.mark.slow
 def test_many_fits_share_the_encoder(small, targets):
     table = pl.DataFrame(mixed())
     model = DeepEnsembleRegressor(**small)
@@ -755,6 +758,7 @@ def test_a_refit_to_an_array_forgets_the_encoder(small, targets):
     assert not hasattr(model, "feature_names_in_")
 
 
+@pytest.mark.slow
 def test_rows_of_weight_zero_do_not_count_for_the_encoding(small, targets):
     table = pl.DataFrame(mixed())
     weight = (np.arange(60) < 40).astype(float)
@@ -808,6 +812,7 @@ def test_a_long_list_of_unseen_values_is_cut(small, targets):
         model.predict(new)
 
 
+@pytest.mark.slow
 def test_columns_left_out_are_warned_of_by_name(small, targets):
     table = pd.DataFrame(
         {"id": [f"n{i}" for i in range(60)], "size": range(60), "nothing": [None] * 60}
@@ -824,6 +829,7 @@ def test_columns_left_out_are_warned_of_by_name(small, targets):
     np.testing.assert_array_equal(model.predict(table), model.predict(table.assign(id=5)))
 
 
+@pytest.mark.slow
 @each_library
 def test_a_constant_with_holes_is_of_use_for_its_holes(library, small, targets):
     holes = [i % 3 == 0 for i in range(60)]

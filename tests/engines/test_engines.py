@@ -1,62 +1,11 @@
 """Engines know pieces, stores and observers alone: they run what has nothing to do with cells."""
 
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import signal
+from types import SimpleNamespace
 
-from confide.engines import Engine, InProcess
+from support.pieces import InMemory, Remembers, Square
 
-
-@dataclass(frozen=True)
-class Square:
-    """A piece whose result is a number."""
-
-    number: int
-    steps: int = 2
-
-    @property
-    def name(self):
-        return f"square of {self.number}"
-
-    def computed(self, progress):
-        if progress is not None:
-            progress(1)
-            progress(1)
-        return self.number**2
-
-
-@dataclass
-class InMemory:
-    """A store that keeps results in a dictionary."""
-
-    results: dict = field(default_factory=dict)
-    claims: list = field(default_factory=list)
-
-    @contextmanager
-    def claimed(self, piece):
-        self.claims.append(piece.name)
-        yield True
-
-    def saved(self, piece):
-        return self.results.get(piece.name)
-
-    def save(self, piece, result):
-        return self.results.setdefault(piece.name, result)
-
-
-@dataclass
-class Remembers:
-    """An observer that notes what it hears."""
-
-    heard: list = field(default_factory=list)
-
-    def started(self, piece):
-        self.heard.append(("started", piece.name))
-
-    def advanced(self, piece, share):
-        self.heard.append((share, piece.name))
-
-    def finished(self, piece, saved):
-        self.heard.append((saved, piece.name))
+from confide.engines import Engine, InProcess, ray_session
 
 
 def test_pieces_are_computed_kept_and_reported_once():
@@ -72,3 +21,22 @@ def test_pieces_are_computed_kept_and_reported_once():
 
 def test_this_process_is_an_engine():
     assert isinstance(InProcess(), Engine)
+
+
+def test_ray_does_not_take_the_signal_to_stop(monkeypatch):
+    """Its own answer to SIGTERM is an exit with another code, and without a word."""
+
+    def ours(*_):
+        raise AssertionError
+
+    def init(**_):
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    fake = SimpleNamespace(is_initialized=lambda: False, init=init, shutdown=lambda: None)
+    monkeypatch.setattr(ray_session, "ray_module", lambda: fake)
+    before = signal.signal(signal.SIGTERM, ours)
+    try:
+        with ray_session.RaySession().opened(None):
+            assert signal.getsignal(signal.SIGTERM) is ours
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -153,11 +153,6 @@ def test_targets_of_another_length_are_refused(untrained, data):
         untrained().fit(data[0], data[1][:-1])
 
 
-def test_several_targets_are_pointed_to_their_wrapper(untrained, data):
-    with refused("y must be one-dimensional, got shape (64, 2)", "MultiOutputRegressor"):
-        untrained().fit(data[0], np.column_stack([data[1], data[1]]))
-
-
 def test_missing_targets_are_refused(untrained, data):
     with refused("requires y to be passed, but the target y is None"):
         untrained().fit(data[0], None)

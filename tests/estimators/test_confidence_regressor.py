@@ -72,6 +72,7 @@ def test_both_intervals_cover_a_linear_truth():
         assert 0.8 - 4 * error < np.mean(own) < 0.9 + 4 * error
 
 
+@pytest.mark.slow
 def test_pipelines_take_tables_as_they_are():
     X, y = sample()
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(town=np.where(X[:, 0] > 0, "x", "y"))
@@ -86,6 +87,7 @@ def test_pipelines_take_tables_as_they_are():
     assert model.get_prediction(frame.iloc[5:9]).novelty.shape == (4,)
 
 
+@pytest.mark.slow
 def test_a_summary_has_the_index_of_its_rows(model):
     X, y = sample()
     frame = pd.DataFrame(X, columns=["a", "b", "c"], index=[f"row {i}" for i in range(len(X))])
@@ -94,6 +96,7 @@ def test_a_summary_has_the_index_of_its_rows(model):
     assert named.get_prediction(some).summary_frame().index.tolist() == some.index.tolist()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers_whoever_computes_them(model):
     X, y = sample()
     regressor = ExtraTreesRegressor(3)

@@ -14,9 +14,11 @@ from confide import (
 )
 from confide.simulate import Truth
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::confide.errors.CalibrationWarning", "ignore:.* are infinite:UserWarning"
-)
+pytestmark = [
+    pytest.mark.slow,  # every estimator is compiled
+    pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning"),
+    pytest.mark.filterwarnings("ignore:.* are infinite:UserWarning"),
+]
 # The law of the true function then has heavy tails: at 99 % its t quantile is 64.
 FEW = {"n_members": 2, "random_state": 0, "calibration": None}
 SMALL = {"hidden_layer_sizes": (4,), "max_epochs": 4}
@@ -76,7 +78,6 @@ def test_it_does_after_calibration_on_held_out_rows(model):
     check(copy.copy(model).calibrate(X[HELD], Y[HELD]))
 
 
-@pytest.mark.slow
 def test_it_does_after_calibration_on_twins_and_on_both(model):
     how = {"twin": Sine(), "n_simulations": 10}
     on_twins = copy.copy(model).calibrate_confidence(X[FITTED], Y[FITTED], **how)

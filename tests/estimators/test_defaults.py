@@ -49,7 +49,15 @@ def test_every_argument_is_one_of_the_settings_the_learner_or_all_estimators(nam
     ours = set(defaults(ESTIMATORS[name]))
     settings = {field.name for field in fields(ESTIMATORS[name].method.Settings)}
     known = {*settings, *defaults(networks), "learner", "learner_parameters"}
-    known |= {"recipe", "calibration", "target_transform", "bounds", "verbose", "random_state"}
+    known |= {
+        "recipe",
+        "calibration",
+        "target_transform",
+        "bounds",
+        "engine",
+        "verbose",
+        "random_state",
+    }
     assert ours <= known
 
 

@@ -269,6 +269,7 @@ def test_only_ratios_of_weights_matter(data, small):
     np.testing.assert_array_equal(numbers(once, data[0]), numbers(twice, data[0]))
 
 
+@pytest.mark.slow
 @given(exponent=st.floats(-300, 300))
 @example(exponent=13.0)
 @example(exponent=200.0)
@@ -330,6 +331,7 @@ def test_rows_of_great_weight_draw_the_prediction_to_them(data, small):
 # Laws
 
 
+@pytest.mark.slow
 @given(log_factor=st.integers(-8, 8), shift=st.integers(-1000, 1000))
 @settings(max_examples=15)
 def test_targets_scaled_and_shifted_scale_and_shift_every_answer(
@@ -347,6 +349,7 @@ def test_targets_scaled_and_shifted_scale_and_shift_every_answer(
     np.testing.assert_allclose((answer - shift) / factor, expected, rtol=0, atol=tolerance)
 
 
+@pytest.mark.slow
 @given(
     log_factors=st.lists(st.integers(-20, 20), min_size=3, max_size=3),
     shifts=st.lists(st.integers(-1000, 1000), min_size=3, max_size=3),
@@ -470,6 +473,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_long_fit_at_once_and_leaves_no_thread():
     child = subprocess.Popen(
         [sys.executable, "-c", LONG_FIT],

@@ -47,6 +47,7 @@ def said_in_child(model, folder, door, *, used_before):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", ["predict", "get_prediction", "fit", "load"])
 def test_a_fork_of_a_process_that_used_confide_is_refused(plain, tmp_path, door):
     said = said_in_child(plain, tmp_path, door, used_before=True)
@@ -55,10 +56,12 @@ def test_a_fork_of_a_process_that_used_confide_is_refused(plain, tmp_path, door)
     assert "get_context('spawn')" in said
 
 
+@pytest.mark.slow
 def test_a_fork_of_a_process_that_only_imported_confide_answers(plain, tmp_path):
     assert said_in_child(plain, tmp_path, "load", used_before=False) == "answered\n"
 
 
+@pytest.mark.slow
 def test_a_fork_of_a_process_that_used_jax_by_itself_is_refused(plain, tmp_path):
     said = said_in_child(plain, tmp_path, "after own JAX", used_before=False)
     assert "confide or JAX was used in process" in said

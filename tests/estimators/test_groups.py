@@ -60,6 +60,7 @@ def test_groups_decide_where_equal_rows_would_chain_most_of_them_together():
     assert np.array_equal(groups_of(X, X[:, 0], given), given)
 
 
+@pytest.mark.slow
 def test_noise_of_patients_unknown_is_larger_than_that_of_visits_unknown(visits):
     """Visits of the same patient tell the level (sd 2), which is noise for any other patient."""
     X, y = visits
@@ -67,6 +68,7 @@ def test_noise_of_patients_unknown_is_larger_than_that_of_visits_unknown(visits)
     assert 2 * noise(alone, X) < 2 < noise(together, X)
 
 
+@pytest.mark.slow
 def test_noise_does_not_depend_on_whether_the_strength_was_chosen(visits):
     """The fit leaves out the same groups as the choice did."""
     X, y = visits
@@ -77,6 +79,7 @@ def test_noise_does_not_depend_on_whether_the_strength_was_chosen(visits):
     assert np.array_equal(*(m.predict_interval(X)[1] for m in (chosen, given)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_groups", [2, 20])
 def test_epochs_are_chosen_on_groups_held_out(visits, n_groups):
     X, y = visits
@@ -88,6 +91,7 @@ def test_epochs_are_chosen_on_groups_held_out(visits, n_groups):
     assert min(at_random) + 0.5 < min(by_group)
 
 
+@pytest.mark.slow
 def test_too_few_rows_to_hold_out_groups_of_them():
     X = np.arange(12.0)[:, None]
     model = DeepEnsembleRegressor(recipe="paper", n_members=2, max_epochs="auto")
@@ -95,6 +99,7 @@ def test_too_few_rows_to_hold_out_groups_of_them():
     assert model.epochs_.reason.startswith("3 groups in 12 rows are too few to hold some out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
     [
@@ -112,6 +117,7 @@ def test_groups_of_any_kind_are_the_same_groups(visits, names):
     assert noise(one, X) == noise(other, X)
 
 
+@pytest.mark.slow
 def test_a_row_without_a_group_is_one_of_its_own_and_weight_zero_leaves_groups_out(visits):
     X, y = visits
     how = {"n_members": 2, "max_epochs": 2, "dropout": 0.0, "smooth": True, "random_state": 0}
@@ -145,6 +151,7 @@ def test_every_estimator_can_be_asked_to_take_groups(name):
         assert asked.get_metadata_routing().fit.requests["groups"] is True
 
 
+@pytest.mark.slow
 def test_scikit_learn_routes_groups_to_the_fit(visits):
     class Told(DeepEnsembleRegressor):
         def fit(self, X, y, sample_weight=None, groups=None):

@@ -31,6 +31,7 @@ def with_noise_moved_by(by):
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [0.01, 1.0])
 def test_a_network_with_other_variances_is_refused(data, tmp_path, by):
     path = tmp_path / "model"
@@ -42,6 +43,7 @@ def test_a_network_with_other_variances_is_refused(data, tmp_path, by):
         confide.load(path, network=with_noise_moved_by(by))
 
 
+@pytest.mark.slow
 def test_a_message_names_options_that_exist(data, tmp_path):
     path = tmp_path / "model"
     confide.BootstrappedEnsembleRegressor(Fake(), **FEW).fit(*data).save(path)
@@ -78,6 +80,7 @@ def test_a_model_saved_again_still_names_its_optimiser(data, with_optimiser, tmp
         confide.load(tmp_path / "again").calibrate_confidence(*data, n_simulations=10)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
 def test_an_optimiser_that_is_passed_is_used(data, with_optimiser):
     path, model = with_optimiser
@@ -92,6 +95,7 @@ def test_an_optimiser_that_is_passed_is_used(data, with_optimiser):
     np.testing.assert_array_equal(*bounds)
 
 
+@pytest.mark.slow
 def test_a_schedule_that_is_passed_is_used(data, tmp_path):
     path, schedule = tmp_path / "model", optax.constant_schedule(0.01)
     DeepEnsembleRegressor(learning_rate=schedule, calibration=None, **FEW).fit(*data).save(path)

@@ -58,12 +58,13 @@ def test_a_network_of_one_s_own_is_trained_as_the_paper_s():
     assert (resolved["dropout"], resolved["smooth"]) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_file_without_a_recipe_has_the_paper_s(tmp_path):
     """Those of earlier versions: there was but one."""
     X, y = data()
     model = DeepEnsembleRegressor(**SMALL, recipe="paper").fit(X, y)
     model.save(tmp_path / "new")
-    file = Container.read(tmp_path / "new", format="confide model", version=3)
+    file = Container.read(tmp_path / "new", format="confide model", versions=[3])
     new = ("recipe", "network", "smooth", "dropout", "calibration")
     old = {name: value for name, value in file.header["parameters"].items() if name not in new}
     header = {name: value for name, value in file.header.items() if name != "left_to_recipe"}
@@ -90,6 +91,7 @@ def test_an_unknown_recipe_is_refused_with_the_nearest():
         DeepEnsembleRegressor(recipe="tabula").fit(*data())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_naming_the_recipe_s_values_changes_nothing(recipe):
     X, y = data()
@@ -104,6 +106,7 @@ def test_the_recipe_for_tables_is_the_default():
         assert estimator().recipe == "tabular"
 
 
+@pytest.mark.slow
 def test_a_long_table_takes_fewer_passes():
     X, y = data(40)
     model = DeepEnsembleRegressor(**{**SMALL, "max_epochs": None}, recipe="tabular", batch_size=1)
@@ -113,6 +116,7 @@ def test_a_long_table_takes_fewer_passes():
     assert model.fit(X, y).max_epochs_ in (16, 32, 128)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_recipe_for_tables_has_all_that_a_prediction_has(estimator, tmp_path):
     X, y = data()
@@ -130,6 +134,7 @@ def test_the_recipe_for_tables_has_all_that_a_prediction_has(estimator, tmp_path
     assert np.array_equal(*bounds)
 
 
+@pytest.mark.slow
 def test_a_model_keeps_the_recipe_it_was_fitted_with(tmp_path, monkeypatch):
     X, y = data()
     model = DeepEnsembleRegressor(n_members=2, max_epochs=2, calibration=None).fit(X, y)
@@ -237,6 +242,7 @@ def test_an_unknown_calibration_is_refused_with_the_choices(calibration):
         DeepEnsembleRegressor(**{**SMALL, "calibration": calibration}).fit(*data())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["recipe", "twins", None])
 def test_a_file_keeps_how_a_fit_calibrates(calibration, tmp_path):
     model = DeepEnsembleRegressor(**{**SMALL, "calibration": calibration}).fit(*data(40))
@@ -247,6 +253,7 @@ def test_a_file_keeps_how_a_fit_calibrates(calibration, tmp_path):
     assert (again.confidence_calibration_ is None) == (calibration is None)
 
 
+@pytest.mark.slow
 def test_the_paper_s_fit_can_be_calibrated_too():
     model = DeepEnsembleRegressor(**{**SMALL, "calibration": "twins"}, recipe="paper").fit(
         *data(40)
@@ -254,6 +261,7 @@ def test_the_paper_s_fit_can_be_calibrated_too():
     assert model.get_prediction(data(40)[0]).is_calibrated("confidence")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
 def test_each_of_many_data_sets_is_calibrated_as_if_it_were_alone():
     X, y = data(40)
@@ -282,6 +290,7 @@ def noisy(n=100):
     return X, np.random.default_rng(1).normal(size=n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "dropout", "epochs"), [(rough, 0.0, 128), (noisy, 0.5, 16)])
 @pytest.mark.parametrize("asked", [None, "auto"])
 def test_the_strength_is_chosen_from_the_data_and_kept(table, dropout, epochs, asked, tmp_path):
@@ -304,6 +313,7 @@ def test_a_strength_that_was_asked_for_is_not_chosen():
     assert model.parameters_["dropout"] == 0.05
 
 
+@pytest.mark.slow
 def test_the_first_of_many_data_sets_chooses_for_all():
     X, y = rough(120)
     targets = np.stack([y, np.random.default_rng(2).normal(size=120)])

@@ -191,6 +191,7 @@ def test_many_fits_are_as_one_each(positive, small):
         np.testing.assert_allclose(fitted.predict(X), clone(model).fit(X, own).predict(X), 1e-5)
 
 
+@pytest.mark.slow
 def test_auto_finds_the_logarithm_of_a_lognormal_target_and_nothing_for_a_normal_one(small):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(400, 3))
@@ -226,6 +227,7 @@ def bounded(request, small):
     return raw, copy.copy(raw).calibrate(X[64:], y[64:])
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(
     rows=st.lists(st.tuples(*3 * [st.floats(-50, 50)]), min_size=2, max_size=2),

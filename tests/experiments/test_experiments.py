@@ -499,7 +499,7 @@ def test_the_command_runs_nothing_twice(command):
         (["toy", "--levels", "2"], "must lie in \\(0, 1\\), got 2.0"),
         (["toy", "--levels", "much"], "A level is a number such as 0.8, got 'much'"),
         (["toy", "--simulations", "0"], "0 is not in the range 1<=x<="),
-        (["toy", "--engine", "rai"], "'rai' is not one of 'in-process', 'ray'"),
+        (["toy", "--engine", "rai"], "'rai' is not one of 'in-process', 'joblib', 'ray'"),
         (
             ["toy", "--address", "auto"],
             "--address is the address of a Ray cluster. Add --engine ray",

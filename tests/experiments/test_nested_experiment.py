@@ -144,6 +144,7 @@ def test_what_matters_most_is_run_first_and_has_twice_as_many_data_sets():
     assert n_data_sets(Problem("naval-1000", "random_forest"), 5) == 3
 
 
+@pytest.mark.slow
 @needs_data
 def test_a_large_set_has_a_thousand_of_its_own_rows_and_the_whole_sets_truth():
     short = Problem("power-1000", "random_forest").twin
@@ -181,6 +182,7 @@ def test_formulas_may_have_other_noise():
 # What a cell computes.
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_sine")
 def test_all_contenders_see_the_same_data(monkeypatch):
     seen = []
@@ -201,6 +203,7 @@ def test_all_contenders_see_the_same_data(monkeypatch):
     assert seen[0][0].tolist() != seen[0][1].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(
     "ignore::confide.errors.CalibrationWarning"
 )  # a cell says nothing of it
@@ -227,6 +230,7 @@ def test_raw_and_calibrated_intervals_are_those_of_one_users_fit(short_sine, com
     assert frame.loc[frame["variant"] == RAW, "twins"].isna().all()
 
 
+@pytest.mark.slow
 def test_a_cell_split_in_blocks_has_the_same_numbers_and_tells_of_its_steps(computed):
     whole, heard = computed
     blocks = [nested({**QUICK, "simulations": [i, i + 1]}, None) for i in range(2)]
@@ -237,6 +241,7 @@ def test_a_cell_split_in_blocks_has_the_same_numbers_and_tells_of_its_steps(comp
     assert heard == [1, 1]
 
 
+@pytest.mark.slow
 def test_nothing_of_the_test_rows_is_used_in_calibration(short_sine, computed, monkeypatch):
     """Of six test rows, three are asked about alone: their intervals stay what they were."""
     frame, _ = computed
@@ -250,6 +255,7 @@ def test_nothing_of_the_test_rows_is_used_in_calibration(short_sine, computed, m
     )
 
 
+@pytest.mark.slow
 def test_each_variant_is_calibrated_on_what_it_says(short_sine, computed, monkeypatch):
     asked = []
 

@@ -14,7 +14,10 @@ from confide.learners import Plan, TrainingData
 from confide.randomness import key_from, member_keys
 from confide.workflow import fit_table, page_document, page_inputs
 
-pytestmark = pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
+pytestmark = [
+    pytest.mark.slow,  # every learner is fitted and calibrated both ways
+    pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning"),
+]
 
 
 @pytest.fixture(scope="module", params=ALIENS)

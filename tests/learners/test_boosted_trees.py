@@ -379,6 +379,7 @@ def test_every_name_is_known_to_the_library(name, capfd):
             assert {word, *aliases} <= _ConfigAliases.get(word)
 
 
+@pytest.mark.slow
 def test_a_missing_library_is_an_error_that_says_how_to_install_it(name):
     script = (
         f"import sys; sys.modules[{name!r}] = None\n"
@@ -392,6 +393,7 @@ def test_a_missing_library_is_an_error_that_says_how_to_install_it(name):
     assert "pip install 'confide[boosting]'" in done.stderr
 
 
+@pytest.mark.slow
 def test_neither_library_is_loaded_before_it_is_needed(name):
     other = {"xgboost": "lightgbm", "lightgbm": "xgboost"}[name]
     script = (
@@ -594,6 +596,7 @@ def test_a_fit_repeats_itself_and_a_clone_is_not_fitted(name, fitted, data):
     np.testing.assert_array_equal(again.predict(data[0]), fitted(name).predict(data[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
 def test_a_model_is_calibrated_both_ways_saved_and_loaded(name, data, tmp_path):
     X, y = data
@@ -616,6 +619,7 @@ def test_many_fits_equal_fits_alone(name, fitted, data):
     np.testing.assert_array_equal(first.predict(X), model.predict(X))
 
 
+@pytest.mark.slow
 def test_coverage_check_runs_on_boosted_trees(name, data):
     model = BootstrappedEnsembleRegressor(name, n_members=2, max_epochs=10)
     report = confide.coverage_check(model, *data, n_simulations=3, random_state=0)

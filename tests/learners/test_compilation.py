@@ -1,13 +1,16 @@
 """What is compiled, and how often."""
 
 import json
+import os
 import subprocess
 import sys
+import zlib
 
+import jax
 import numpy as np
 import pytest
 
-from confide import BootstrappedDeepEnsembleRegressor
+from confide import BootstrappedDeepEnsembleRegressor, enable_compilation_cache
 
 
 def fit(n_rows: int, **settings) -> BootstrappedDeepEnsembleRegressor:
@@ -53,6 +56,7 @@ def test_a_refit_with_other_settings_compiles_nothing(compilations, settings):
     assert compilations == []
 
 
+@pytest.mark.slow
 def test_a_second_process_with_the_cache_compiles_nothing(tmp_path):
     script = """
 import json, sys
@@ -80,3 +84,43 @@ print(json.dumps(list(events.values())))
     )  # fmt: skip
     assert (hits, misses_again) == (0, 0)
     assert hits_again == misses > 0
+
+
+@pytest.fixture
+def look(tmp_path, monkeypatch):
+    """Programs by their bytes; those that are left when the cache was enabled."""
+    monkeypatch.setattr(jax.config, "update", lambda *_: None)
+    monkeypatch.setattr("jax._src.compilation_cache.decompress_executable", zlib.decompress)
+
+    def look(**programs):
+        for name, content in programs.items():
+            (tmp_path / f"{name}-cache").write_bytes(content)
+        enable_compilation_cache(tmp_path)
+        return {path.name.removesuffix("-cache") for path in tmp_path.glob("*-cache")}
+
+    return look
+
+
+WHOLE = zlib.compress(bytes(range(256)))
+
+
+def test_programs_that_were_written_in_part_are_removed(look):
+    assert look(whole=WHOLE, cut=WHOLE[:100], empty=b"") == {"whole"}
+    assert look(later=WHOLE[:-1]) == {"whole"}
+
+
+def test_programs_are_looked_at_once(look, tmp_path):
+    look(whole=WHOLE)
+    os.utime(tmp_path / "whole-cache", (1, 1))
+    assert look(old=WHOLE, cut=WHOLE[:9]) == {"whole", "old"}
+    (tmp_path / "old-cache").write_bytes(b"")
+    os.utime(tmp_path / "old-cache", (1, 1))
+    assert look() == {"whole", "old"}
+
+
+def test_programs_in_a_folder_that_cannot_be_written_to_are_left(look, tmp_path, monkeypatch):
+    def denied(*_, **__):
+        raise PermissionError
+
+    monkeypatch.setattr("pathlib.Path.unlink", denied)
+    assert look(cut=WHOLE[:9]) == {"cut"}

@@ -70,6 +70,7 @@ def test_default_learner_has_the_protocols_verbs():
     assert isinstance(learner(), Learner)
 
 
+@pytest.mark.slow
 def test_training_equals_a_plain_loop():
     """The compiled loop against Python: same batches, loss, gradient and Adam from optax."""
     X, y = (jnp.asarray(array) for array in rows())
@@ -112,6 +113,7 @@ def test_calls_of_few_steps_equal_one_call():
     assert_same_bits(trained(9, steps_per_call=8), trained(9))  # two epochs a call
 
 
+@pytest.mark.slow
 def test_short_stretches_of_the_order_equal_a_long_one():
     X, y = rows(200)
     data = TrainingData.from_rows(X)
@@ -128,6 +130,7 @@ def test_a_member_does_not_depend_on_its_neighbours():
     assert_same_bits(few, jax.tree.map(lambda leaf: leaf[:2], many))
 
 
+@pytest.mark.slow
 def test_vmap_equals_one_member_at_a_time():
     together, alone = trained(5), trained(5, members_per_block=1)
     # Twenty steps: block shapes round differently, and training has not yet amplified it.
@@ -164,6 +167,7 @@ def test_each_member_trains_on_its_own_targets():
     np.testing.assert_array_equal(result.parameters[1], negated.parameters[1])
 
 
+@pytest.mark.slow
 def test_each_member_trains_on_its_own_rows():
     X, y = rows()
     ensemble = learner()
@@ -296,6 +300,7 @@ def test_a_loss_that_is_not_finite_names_member_and_step():
         ensemble.train(KEYS[:5], state, data, targets, go(2))
 
 
+@pytest.mark.slow
 def test_weights_that_are_not_finite_after_the_last_step_are_an_error():
     X, y = rows(16)  # one step an epoch: its loss is finite, the weights after it are not
     data = TrainingData.from_rows(X)
@@ -335,6 +340,7 @@ def test_padding_is_less_than_an_eighth():
     assert np.all(padded <= n * 9 / 8)
 
 
+@pytest.mark.slow
 def test_several_devices_give_the_numbers_of_one():
     script = """
 import os, sys

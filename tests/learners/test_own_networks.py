@@ -147,6 +147,7 @@ def test_one_output_is_a_mean_and_two_are_a_mean_and_a_log_standard_deviation():
     assert isinstance(networks(3, 2, network=equinox_network).likelihood, Normal)
 
 
+@pytest.mark.slow
 def test_an_untrained_network_answers_as_its_module_does(data):
     outputs = outputs_of(equinox_network, data)
     for i, words in enumerate(KEYS):
@@ -156,6 +157,7 @@ def test_an_untrained_network_answers_as_its_module_does(data):
         np.testing.assert_allclose(outputs[i, :, 1], (np.exp(log_std) + 1e-3) ** 2, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_arrays_that_are_not_trained_are_each_members_own_and_kept(data, tmp_path):
     model = deep(network=shuffled, n_members=4).fit(*data)
     orders = model.fitted_.members.fixed[0]
@@ -165,12 +167,14 @@ def test_arrays_that_are_not_trained_are_each_members_own_and_kept(data, tmp_pat
     np.testing.assert_array_equal(again.predict(data[0]), model.predict(data[0]))
 
 
+@pytest.mark.slow
 def test_dropout_is_random_in_training_and_rests_in_predictions(data):
     dropped, without = (outputs_of(dropping(Dropping, rate), data, 3) for rate in (0.5, 0.0))
     assert np.abs(dropped - without).max() > 1e-3
     np.testing.assert_array_equal(dropped, outputs_of(dropping(Dropping, 0.5), data, 1, 2))
 
 
+@pytest.mark.slow
 def test_a_factory_with_its_options_bound_is_one(data):
     def make(key, n_features, width=4):
         return eqx.nn.MLP(n_features, 2, width_size=width, depth=1, key=key)
@@ -179,6 +183,7 @@ def test_a_factory_with_its_options_bound_is_one(data):
     assert model.fitted_.members.parameters.shape == (2, 3 * 6 + 6 + 6 * 2 + 2)
 
 
+@pytest.mark.slow
 def test_every_method_of_ensembles_takes_a_network(data):
     for kind in (confide.DeepEnsembleRegressor, confide.NaiveBootstrapRegressor):
         for make in (equinox_network, mean_network):
@@ -192,6 +197,7 @@ def test_a_fitted_model_can_be_pickled(data):
     np.testing.assert_array_equal(again.predict(data[0]), model.predict(data[0]))
 
 
+@pytest.mark.slow
 def test_noise_of_a_mean_alone_is_that_of_rows_left_out():
     """Pure noise of variance 4: residuals of rows left out have that variance, or a little more."""
     X = np.random.default_rng(1).normal(size=(400, 3))
@@ -202,6 +208,7 @@ def test_noise_of_a_mean_alone_is_that_of_rows_left_out():
     assert abs(noise.mean() / 4 - 1) < 4 * np.sqrt(2 / 400)
 
 
+@pytest.mark.slow
 def test_a_factory_that_was_changed_makes_another_network(data):
     factory = Factory(width=4)
     before = deep(network=factory).fit(*data)
@@ -217,6 +224,7 @@ def test_a_factory_that_was_changed_makes_another_network(data):
     np.testing.assert_array_equal(before.predict(data[0]), expected)
 
 
+@pytest.mark.slow
 def test_a_fitted_model_keeps_its_network_when_the_factory_changes(data):
     factory, X = Factory(width=5), data[0].astype(np.float32)
     learner, unchanged = (networks(3, 3, network=make) for make in (factory, Factory(width=5)))
@@ -228,6 +236,7 @@ def test_a_fitted_model_keeps_its_network_when_the_factory_changes(data):
     np.testing.assert_array_equal(outputs, expected)
 
 
+@pytest.mark.slow
 def test_equal_networks_share_compiled_programs(data, compilations):
     deep(network=Factory(width=7), optimiser=(adamw := optax.adamw(0.01))).fit(*data)
     compilations.clear()
@@ -235,6 +244,7 @@ def test_equal_networks_share_compiled_programs(data, compilations):
     assert compilations == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Equinox", "Flax"])
 def test_functions_made_in_the_factory_are_welcome(data, tmp_path, kind):
     """The factory makes another function at every call, and all of them compute the same."""
@@ -258,6 +268,7 @@ def test_functions_made_in_the_factory_are_welcome(data, tmp_path, kind):
     )
 
 
+@pytest.mark.slow
 def test_a_flax_module_may_hold_arrays(data):
     nnx = pytest.importorskip("flax.nnx", reason="needs Flax")
 
@@ -280,6 +291,7 @@ def test_a_flax_module_may_hold_arrays(data):
     np.testing.assert_array_equal(still, 2)  # the scales are not trained
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Splitting, NoisyInTraining])
 def test_a_key_may_be_split_and_predictions_are_not_random(data, kind):
     def make(key, n):
@@ -298,6 +310,7 @@ def test_a_key_may_be_split_and_predictions_are_not_random(data, kind):
 # How it is trained ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_adam_of_optax_is_the_built_in_one(data):
     built_in, own = (
         outputs_of(equinox_network, data, 5, **how)
@@ -325,6 +338,7 @@ def test_an_optimiser_sees_the_layers(data):
     assert moved[:, 3 * 8 + 8 :].all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "optimiser",
     [
@@ -349,6 +363,7 @@ def test_optimisers_that_look_at_the_loss_get_it(data, optimiser):
     )
 
 
+@pytest.mark.slow
 def test_a_constant_schedule_is_a_number_and_stretches_equal_one_go(data):
     number = outputs_of(equinox_network, data, 6, learning_rate=0.01)
     constant = outputs_of(
@@ -361,6 +376,7 @@ def test_a_constant_schedule_is_a_number_and_stretches_equal_one_go(data):
     assert np.abs(at_once - number).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_optimiser_and_schedule_can_be_cloned_and_loaded_without(data, tmp_path):
     for how in (
         {"optimiser": optax.adamw(0.01)},

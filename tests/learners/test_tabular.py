@@ -28,6 +28,7 @@ def trained(learner, keys, data, y, *stretches, n_members=2):
     return state
 
 
+@pytest.mark.slow
 def test_training_in_stretches_is_training_in_one_go():
     X, y = rows()
     learner, keys = networks(2, 2, **SMALL), Keys.from_key(key_from(0), 2)
@@ -43,6 +44,7 @@ def test_an_untrained_network_predicts_the_mean_of_the_target():
     assert np.array_equal(learner.predict(state, X), np.zeros((2, len(X), 1)))
 
 
+@pytest.mark.slow
 def test_it_learns_and_predicts_without_dropout():
     X, y = rows(400)
     learner, keys = networks(2, 2, **{**TABULAR, "dropout": 0.15}), Keys.from_key(key_from(0), 2)
@@ -86,7 +88,7 @@ def test_dropout_keeps_the_expected_activation():
     module = module.__class__(
         module.scale, module.hidden, head.__class__(jnp.ones((1, 512)), head.bias)
     )
-    X = jnp.zeros((1, 200))
+    X = network.inputs(jnp.zeros((1, 200)))
     whole = network.raw(module, X, None)
     thinned = network.raw(module, X, jax.random.key(1))
     assert np.std(thinned) > 0

@@ -826,6 +826,7 @@ def test_an_error_of_the_users_code_says_what_was_tried(make, changes, note):
     assert any(re.search(note, each) for each in caught.value.__notes__)
 
 
+@pytest.mark.slow
 def test_without_torch_the_extra_is_named():
     script = (
         "import sys\n"
@@ -843,6 +844,7 @@ def test_without_torch_the_extra_is_named():
     assert "pip install 'confide[torch]'" in found.stdout
 
 
+@pytest.mark.slow
 def test_confide_does_not_import_torch_by_itself():
     script = "import sys, confide, confide.learners; print('torch' in sys.modules)"
     found = subprocess.run(

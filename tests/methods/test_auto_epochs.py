@@ -112,6 +112,7 @@ def scripted_choice(learner, n_rows=100, **arguments):
 # The choice -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_noise_is_given_up_soon_and_a_smooth_function_is_learnt_long(noise, small_auto):
     X, y = noise
     model = DeepEnsembleRegressor(**{**small_auto, "learning_rate": 0.02})
@@ -284,6 +285,7 @@ def test_progress_ends_at_what_was_told(n_rows):
     assert sum(told) == 5 * n_folds(n_rows) * 640
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_candidates")
 def test_the_search_compiles_nothing_that_the_fit_does_not(data, small_auto, compilations):
     odd = {**small_auto, "hidden_layer_sizes": (9, 3)}

@@ -103,6 +103,7 @@ def test_loss_is_twice_the_negative_log_likelihood_without_dropout():
     np.testing.assert_allclose(loss(network, KEY, X, y, weight), expected, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_every_row_and_step_has_masks_of_its_own():
     network = network_of().init(KEY, 3)
     X, y = jnp.ones((3, 8)), jnp.zeros(8)
@@ -113,6 +114,7 @@ def test_every_row_and_step_has_masks_of_its_own():
     assert len({float(first), float(second), float(later)}) == 3
 
 
+@pytest.mark.slow
 def test_the_penalty_reaches_the_rates(data):
     """A huge entropy term drives every rate to one half; without it they follow the likelihood."""
     free = trained_rates(data, regulariser="none")

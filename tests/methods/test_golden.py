@@ -11,6 +11,7 @@ GOLDEN = json.loads(paper.FILE.read_text())
 ELSEWHERE = 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
 @pytest.mark.parametrize("case", paper.ALL)
 def test_the_papers_numbers_are_those_of_version_0_1(case):

@@ -53,6 +53,7 @@ def test_rows_that_are_all_the_same_are_left_out_in_turn(n):
     assert len(set(folds(np.zeros((n, 2), np.float32)))) == min(n, N_FOLDS)
 
 
+@pytest.mark.slow
 def test_no_row_is_predicted_from_itself_or_its_fold():
     together = folds(X) == folds(X)[5]
     moved = np.where(together, Y + 100, Y)
@@ -65,6 +66,7 @@ class OneByOne(NetworkEnsemble):
     sees_parts = False
 
 
+@pytest.mark.slow
 def test_folds_side_by_side_are_the_folds_one_by_one():
     keys, targets = Keys.from_key(key_from(0), 4), np.concatenate([Y, -Y])
     both = [
@@ -157,6 +159,7 @@ def test_what_is_asked_for_is_not_chosen():
     assert choice_epochs(asked, 100, may_shorten=False) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor])
 def test_residuals_of_the_choice_are_those_of_the_strength_chosen(estimator):
     """What the choice has computed for the noise is what the fit would compute."""
@@ -190,6 +193,7 @@ def test_the_error_of_an_ensemble_is_read_off_two_members():
     assert np.array_equal(_ensemble_squares(target, members[:1], n), members[0] ** 2)
 
 
+@pytest.mark.slow
 def test_progress_ends_at_what_was_told(monkeypatch):
     """The choice and the fit are told apart, and neither counts the rows left out twice."""
     bars = []

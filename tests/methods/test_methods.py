@@ -39,8 +39,10 @@ def settings_and_learner(method, many=False):
     return settings, learner.for_many() if many else learner
 
 
-def uncalibrated(estimator_class):
-    return {"calibration": None} if "calibration" in estimator_class().get_params() else {}
+def quick(estimator_class):
+    """Arguments of a fit that takes no more than the contract needs."""
+    known = estimator_class().get_params()
+    return {**SMALL, "recipe": "paper"} if "recipe" in known else SMALL
 
 
 def keys(n):
@@ -70,6 +72,7 @@ def test_method_has_all_doors(method):
     assert [m.NAME for m in REGISTRY.values()] == [e.method.NAME for e in OF_NETWORKS.values()]
 
 
+@pytest.mark.slow
 @methods
 def test_one_fit_for_each_key_and_predictions_of_every_row(method, data, targets):
     settings, learner = settings_and_learner(method)
@@ -99,6 +102,7 @@ OF_THE_MEAN = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["paper", "tabular"])
 @pytest.mark.parametrize("name", OF_THE_MEAN)
 def test_a_fit_for_the_mean_alone_has_the_method_s_own_mean(name, recipe, data, targets):
@@ -146,6 +150,7 @@ def test_the_mean_alone_does_not_ask_retrained_members(bootstrapped, data, monke
         bootstrapped.get_prediction(data[0])
 
 
+@pytest.mark.slow
 def test_a_method_that_changes_the_mean_changes_it_everywhere(data):
     """`predict.mean` belongs to one `predict`: another one takes it away."""
 
@@ -156,13 +161,14 @@ def test_a_method_that_changes_the_mean_changes_it_everywhere(data):
     class Shifted(confide.DeepEnsembleRegressor):
         method = SimpleNamespace(**{**vars(deep_ensemble), "predict": shifted})
 
-    model = Shifted(**{**SMALL, "max_epochs": 2}, n_members=2, random_state=1).fit(*data)
+    model = Shifted(**quick(Shifted), calibration="twins", n_members=2, random_state=1).fit(*data)
     prediction = model.get_prediction(data[0])
     np.testing.assert_array_equal(model.predict(data[0]), prediction.mean)
     # Calibration has a shorter way to the mean of a deep ensemble, which is not this one's.
     assert prediction.is_calibrated("confidence")
 
 
+@pytest.mark.slow
 @methods
 def test_a_data_set_does_not_depend_on_those_beside_it(method, data, targets):
     settings, learner = settings_and_learner(method, many=True)
@@ -244,11 +250,12 @@ def test_weights_reach_the_loss(method, data):
     assert np.abs(difference).max() > 1e-3
 
 
+@pytest.mark.slow
 @estimators
 def test_an_interval_is_there_or_refused_with_a_reason(estimator_class, data):
     settings = estimator_class().settings()
     level = level_of(settings)
-    model = estimator_class(**SMALL, **uncalibrated(estimator_class), random_state=0).fit(*data)
+    model = estimator_class(**quick(estimator_class), random_state=0).fit(*data)
     prediction = model.get_prediction(data[0])
     _, interval = model.predict_interval(data[0], level, kind="prediction")
     np.testing.assert_array_equal(interval, prediction.prediction_interval(level))
@@ -262,8 +269,7 @@ def test_an_interval_is_there_or_refused_with_a_reason(estimator_class, data):
 
 @estimators
 def test_many_fits_are_the_methods_own_and_carry_their_seed(estimator_class, data, targets):
-    how = {"recipe": "paper"} if "recipe" in estimator_class().get_params() else {}
-    model = estimator_class(**SMALL, **how)
+    model = estimator_class(**quick(estimator_class))
     fits = list(model.fit_many(data[0], targets, [5, 6, 7]))
     assert [fitted.random_state for fitted in fits] == [5, 6, 7]
     (again,) = model.fit_many(data[0], targets[1:2], [6])
@@ -287,11 +293,12 @@ def test_batches_of_many_fits_do_not_change_the_numbers(data, targets):
 
 
 def test_many_fits_want_a_row_of_targets_for_each_seed(data, targets):
-    model = confide.DeepEnsembleRegressor(**SMALL)
+    model = confide.DeepEnsembleRegressor(**quick(confide.DeepEnsembleRegressor))
     with pytest.raises(ValueError, match=r"one row for each of the 2 random states.*\(3, 64\)"):
         list(model.fit_many(data[0], targets, [5, 6]))
 
 
+@pytest.mark.slow
 def test_a_data_set_that_diverges_is_named(data, targets):
     model = confide.DeepEnsembleRegressor(**{**SMALL, "learning_rate": 1e6, "max_epochs": 200})
     with pytest.raises(confide.TrainingDivergedError) as caught:
@@ -312,8 +319,9 @@ def test_a_constant_data_set_among_many_is_refused(data, targets):
         list(confide.DeepEnsembleRegressor(**SMALL).fit_many(data[0], targets, [1, 2, 3]))
 
 
+@pytest.mark.slow
 def test_many_fits_leave_the_estimator_unfitted(data, targets):
-    model = confide.DeepEnsembleRegressor(**SMALL)
+    model = confide.DeepEnsembleRegressor(**quick(confide.DeepEnsembleRegressor))
     list(model.fit_many(data[0], targets, [1, 2, 3]))
     with pytest.raises(NotFittedError):
         model.predict(data[0])
@@ -321,9 +329,10 @@ def test_many_fits_leave_the_estimator_unfitted(data, targets):
         model.save("never-written")
 
 
+@pytest.mark.slow
 @estimators
 def test_names_of_features_reach_the_copies(estimator_class, table, targets):
-    (fitted, *_) = estimator_class(**SMALL).fit_many(table, targets, [5, 6, 7])
+    (fitted, *_) = estimator_class(**quick(estimator_class)).fit_many(table, targets, [5, 6, 7])
     assert fitted.feature_names_in_.tolist() == list(table.columns)
 
 
@@ -340,8 +349,9 @@ class CautiousRegressor(confide.DeepEnsembleRegressor):
     method = SimpleNamespace(**{**vars(deep_ensemble), "NAME": "cautious", "predict": half_as_sure})
 
 
+@pytest.mark.slow
 def test_a_sixth_method_works_in_every_tool(data, tmp_path):
-    how = {**SMALL, "calibration": None}
+    how = quick(CautiousRegressor)
     plain = confide.DeepEnsembleRegressor(**how, random_state=1).fit(*data)
     model = CautiousRegressor(**how, random_state=1).fit(*data)
     width, plain_width = (

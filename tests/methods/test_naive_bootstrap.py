@@ -28,6 +28,7 @@ def test_a_members_rows_depend_on_its_key_alone():
     np.testing.assert_array_equal(resampled_rows(KEYS[7:9], 50), resampled_rows(KEYS[:9], 50)[7:])
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_for_inputs_and_targets(monkeypatch, data, small):
     """Members see pairs: a bootstrap of rows is a fit to the resampled table."""
     seen = {}

@@ -110,7 +110,7 @@ def test_targets_may_come_as(y):
     ("y", "message"),
     [
         ([0.0, 1.0], r"one target for each of the 3 predicted rows, got shape \(2,\)\. Pass the"),
-        ([0.0, np.nan, 1.0], r"finite numbers, got nan in row 1\. Drop the rows whose target"),
+        ([0.0, np.nan, 1.0], r"finite numbers, got nan in row 1\. Drop rows without a target"),
         (["a", "b", "c"], r"y must be numbers: could not convert .* 'a'\. Pass the observed"),
         (np.array(["2026-01-01"] * 3, "M8[D]"), r"y must be numbers: .*date.*\. Pass the observed"),
     ],

@@ -28,7 +28,7 @@ PAYLOAD = {"name": "a", "numbers": [1.0, 2.0], "words": {"b": "c"}}
 def written(path: Path) -> Container:
     header = {"format": "tests", "format_version": 1, "more": [1, None]}
     Container(header, {"x": np.arange(6.0).reshape(2, 3).T}).write(path)
-    return Container.read(path, format="tests", version=1)
+    return Container.read(path, format="tests", versions=[1])
 
 
 def test_what_was_written_is_read(tmp_path):
@@ -55,11 +55,11 @@ def test_a_change_shows(tmp_path, change):
 def test_another_format_or_version_is_refused(tmp_path):
     written(tmp_path / "file")
     with pytest.raises(ModelFileError, match="is not a models"):
-        Container.read(tmp_path / "file", format="models", version=1)
+        Container.read(tmp_path / "file", format="models", versions=[1])
     with pytest.raises(
         ModelFileError, match="has format version 1, and this confide reads version"
     ):
-        Container.read(tmp_path / "file", format="tests", version=2)
+        Container.read(tmp_path / "file", format="tests", versions=[2])
 
 
 def test_fields_are_read_as_their_annotations_say():
@@ -109,7 +109,7 @@ from confide.persistence import Container, container
 path = Path(sys.argv[1])
 container._check_format = lambda *_: os.truncate(path, 0)
 try:
-    Container.read(path, format="tests", version=1)
+    Container.read(path, format="tests", versions=[1])
 except ModelFileError as error:
     print(error)
 """
@@ -132,7 +132,7 @@ def test_a_truncated_file_is_refused(tmp_path, size):
     written(path)
     path.write_bytes(path.read_bytes()[:size] if size < 700 else path.read_bytes() + b"more")
     with pytest.raises(ModelFileError, match="not a whole tests"):
-        Container.read(path, format="tests", version=1)
+        Container.read(path, format="tests", versions=[1])
 
 
 def test_a_device_or_a_pipe_is_no_model(tmp_path):
@@ -141,4 +141,4 @@ def test_a_device_or_a_pipe_is_no_model(tmp_path):
     (tmp_path / "zero").symlink_to("/dev/zero")  # read to its end, it would fill the memory
     for path in (pipe, tmp_path / "zero"):
         with pytest.raises(ModelFileError, match=r"is a device or a pipe: pass a file"):
-            Container.read(path, format="tests", version=1)
+            Container.read(path, format="tests", versions=[1])

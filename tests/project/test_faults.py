@@ -35,6 +35,7 @@ def assert_harmless(rows, fewest):
     assert [fault for row in rows for fault in row.faults] == []
 
 
+@pytest.mark.slow
 def test_damaged_model_files_are_refused_or_answer(folder):
     names = ("bootstrapped.table", "bootstrapped.plain")
     assert_harmless(model_files.attack(60, folder, names=names), 60)
@@ -48,29 +49,35 @@ def test_model_files_of_every_estimator_and_recipe_are_damaged():
     assert {"tabular", "paper"} == {model.recipe for model in models if hasattr(model, "recipe")}
 
 
+@pytest.mark.slow
 def test_damaged_tables_are_refused_or_answered(folder):
     assert_harmless(tables.attack(50, folder, model="bootstrapped.table"), 50)
 
 
+@pytest.mark.slow
 def test_hostile_tables_become_harmless_pages(folder, monkeypatch):
     pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     monkeypatch.setattr(pages, "HOVERS", 5)
     assert_harmless(pages.attack(1, folder, browser=browser_path()), 5)
 
 
+@pytest.mark.slow
 def test_stopped_commands_leave_whole_files(folder):
     assert_harmless(commands.attack_with_signals(2, folder, names=["predict"]), 2)
 
 
+@pytest.mark.slow
 def test_two_writers_never_break_a_file(folder):
     assert_harmless(commands.attack_with_two_writers(10, folder), 10)
 
 
+@pytest.mark.slow
 def test_threads_processes_and_forks_answer_alike(folder, monkeypatch):
     monkeypatch.setattr(workers, "N_PROCESSES", 1)
     assert_harmless(workers.attack(50, folder, n_forks=1), 101)
 
 
+@pytest.mark.slow
 def test_the_service_of_the_guide_answers_rightly(folder, monkeypatch):
     monkeypatch.setattr(soak, "LONGEST_TAIL", 1000)  # other tests run beside it
     monkeypatch.setattr(soak, "N_WORKERS", 1)

@@ -234,6 +234,7 @@ def linear(_X, _y, _seed):
     return fit
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_type_checker")  # it knows trees and kernels
 def test_noise_is_net_of_what_the_twin_itself_is_off(monkeypatch):
     monkeypatch.setitem(CANDIDATES, "linear", linear)
@@ -272,6 +273,7 @@ def test_trees_of_a_wide_table_look_at_some_columns_for_a_split(n_features, shar
     assert (asked, type(asked)) == (expected, type(expected))  # 1 is one column, 1.0 all of them
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-40, -13, 30])
 def test_a_twin_does_not_depend_on_units(exponent):
     X, y = sample(step, n=100)
@@ -285,6 +287,7 @@ def test_a_twin_does_not_depend_on_units(exponent):
     assert len(np.unique(other.std(unit * X))) > 10  # the noise has not lost its sizes
 
 
+@pytest.mark.slow
 def test_a_twin_sees_columns_and_targets_far_from_zero():
     X, y = (np.round(2**20 * each) / 2**20 for each in sample(step, n=100))
     _, (near, *_) = fitted_twins(X, y, 0, ["boosting"])
@@ -294,6 +297,7 @@ def test_a_twin_sees_columns_and_targets_far_from_zero():
     assert far.rmse < 0.5 * y.std()
 
 
+@pytest.mark.slow
 def test_copies_of_rows_do_not_make_a_twin_look_better():
     X, y = sample(step, n=100, noise=0.5)
     _, (alone, *_) = fitted_twins(X, y, 0, ["forest"])
@@ -302,6 +306,7 @@ def test_copies_of_rows_do_not_make_a_twin_look_better():
     assert copied.rmse > 0.8 * alone.rmse
 
 
+@pytest.mark.slow
 def test_a_twin_is_the_same_for_the_same_seed():
     X, y = sample(wave)
     (twin, *_), _ = fitted_twins(X, y, 3)

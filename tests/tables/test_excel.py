@@ -107,7 +107,7 @@ def test_damaged_workbooks_never_give_another_error(homes, tmp_path):
         except TableFileError as error:
             assert str(error)  # noqa: PT017
     (tmp_path / "cut.xlsx").write_bytes(content[:-100])
-    refused("is damaged or no Excel workbook.*save it as CSV", tmp_path / "cut.xlsx")
+    refused("is damaged or not an Excel workbook.*save it as CSV", tmp_path / "cut.xlsx")
 
 
 def rewritten(path, name, change):
@@ -144,9 +144,11 @@ def test_a_sheet_that_claims_to_be_wide_is_refused(homes, monkeypatch):
     refused("does not fit in memory", path, TooLargeError)
 
 
-def test_entities_are_refused(homes):
-    declared = b'<!DOCTYPE a [<!ENTITY b "bbbb">]>'
-    path = rewritten(homes, "xl/workbook.xml", lambda content: declared + content)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("part", ["xl/workbook.xml", "xl/_rels/workbook.xml.rels"])
+def test_entities_are_refused(homes, part, encoding):
+    declared = '<!DOCTYPE a [<!ENTITY b "bbbb">]>'
+    path = rewritten(homes, part, lambda content: (declared + content.decode()).encode(encoding))
     refused("declares entities", path)
 
 

@@ -397,6 +397,7 @@ def test_a_long_header_over_short_rows_is_refused_before_it_is_read(tmp_path, mo
         read_table(as_csv(f"{names}\n1,2\n", tmp_path))
 
 
+@pytest.mark.slow
 def test_a_wide_table_is_read_in_few_pieces(tmp_path):
     """Each piece of each column takes time and memory of its own: of many, gigabytes."""
     names = [f"c{i}" for i in range(12_000)]
@@ -425,8 +426,8 @@ def test_a_file_that_is_not_there(tmp_path):
     refused(tmp_path / "no" / "price.csv", r"There is no folder .*no either")
 
 
-def test_a_folder(tmp_path):
-    refused(tmp_path, "is a folder, but a file is needed")
+def test_a_folder_without_tables(tmp_path):
+    refused(tmp_path, "is a folder without a Parquet file")
 
 
 def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
@@ -579,7 +580,7 @@ class Bomb:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (zipped("[Content_Types].xml"), r"is damaged or no Excel workbook.*save it as CSV"),
+        (zipped("[Content_Types].xml"), r"is damaged or not an Excel workbook.*save it as CSV"),
         (zipped("table.csv"), "is a zip archive.*Unpack"),
         (
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504),
@@ -797,6 +798,7 @@ TYPES = {
 }
 
 
+@pytest.mark.slow
 @given(rows=st.lists(st.fixed_dictionaries(COLUMNS), max_size=30), size=st.integers(1, 40))
 @settings(max_examples=60, deadline=None)
 def test_round_trip(tmp_path_factory, rows, size):

@@ -173,7 +173,7 @@ def test_a_law_of_few_levels_is_asked_at_those():
 
 
 def test_it_is_no_mixture_of_normal_laws_unless_it_says_so(law):
-    message = r"ShiftedExponential is no mixture of normal laws\. Score its quantiles"
+    message = r"ShiftedExponential is not a mixture of normal laws\. Score its quantiles"
     with pytest.raises(NoSuchIntervalError, match=message):
         law.normal_mixture()
 

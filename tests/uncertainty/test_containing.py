@@ -79,6 +79,7 @@ def test_between_two_medians_half_lies_on_each_side_and_the_density_is_its_own()
     assert not np.any((draws > 0) & (draws < 3))
 
 
+@pytest.mark.slow
 def test_the_score_is_near_that_of_the_law_by_itself():
     """Of a law that is wider above 95 % alone."""
     levels = (np.arange(4000) + 0.5) / 4000

@@ -126,6 +126,7 @@ def test_a_lognormal_law_by_its_formula():
     assert law.log_density(below).tolist() == [-np.inf] * 3
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.floats(-100, 100),

@@ -50,7 +50,7 @@ def container(tmp_path_factory):
     )
     path = tmp_path_factory.mktemp("model") / "model.confide"
     fitted.model.save(path)
-    return Container.read(path, format=FORMAT, version=FORMAT_VERSION)
+    return Container.read(path, format=FORMAT, versions=[FORMAT_VERSION])
 
 
 def places(value, path=()):
@@ -73,6 +73,7 @@ def changed(header, path, value):
     return header
 
 
+@pytest.mark.slow
 def test_a_field_of_another_type_is_refused_or_harmless(container, tmp_path, without_type_checker):
     parts = {name: container.header[name] for name in PARTS}
     paths = [path for path in places(parts) if path]
@@ -92,6 +93,7 @@ def test_a_field_of_another_type_is_refused_or_harmless(container, tmp_path, wit
     assert refused > 0.8 * len(paths)
 
 
+@pytest.mark.slow
 def test_a_kind_of_twin_that_is_no_text_is_refused(container, tmp_path):
     path = ("attachments", "confidence_calibration", "summary", "resemblances", 0, "kind")
     header = changed(container.header, path, 3)

@@ -35,6 +35,7 @@ def rmse(model, table):
     return float(np.sqrt(np.mean(error**2)))
 
 
+@pytest.mark.slow
 def test_rows_held_out_by_date_tell_what_the_next_months_will_bring():
     """Rows drawn at random promise an error that later rows do not keep."""
     promised = {"date": [], None: []}
@@ -66,6 +67,7 @@ def told(table, small, **how):
     return fitted, fitted.model.told
 
 
+@pytest.mark.slow
 def test_the_last_rows_are_held_out_and_blocks_of_time_left_out_in_turn(small):
     table = hotel()
     shuffled = table.take(np.random.default_rng(0).permutation(len(table)))
@@ -82,12 +84,14 @@ def test_the_last_rows_are_held_out_and_blocks_of_time_left_out_in_turn(small):
     )
 
 
+@pytest.mark.slow
 def test_a_column_to_hold_out_by_need_not_be_used_to_predict(small):
     fitted, given = told(hotel(), small, hold_out_by="date", exclude=["date"])
     assert given.table.column_names == ["guests"]
     assert fitted.notes[0].startswith("The last ")
 
 
+@pytest.mark.slow
 def test_groups_are_held_out_whole_and_left_out_whole(small):
     table = hotel()
     rooms = np.random.default_rng(1).integers(0, 60, len(table))
@@ -119,6 +123,7 @@ def test_one_group_left_to_train_on_is_no_groups():
     assert parts.groups is None
 
 
+@pytest.mark.slow
 def test_the_option_to_paste_is_named_where_dates_are_sorted(small):
     table = hotel().rename_columns(["day of stay", "guests", "price"])
     (note, *_) = told(table, small)[0].notes

@@ -62,6 +62,7 @@ def test_heavy_tails_are_not_wild(law):
     assert wild_targets(np.array([0.0] * 50 + [7.0]), range(51)) == []
 
 
+@pytest.mark.slow
 def test_a_fit_warns_of_both(small):
     table, y = wages(150)
     y[11] = 9.9e9
@@ -84,6 +85,7 @@ def test_intervals_below_zero_are_pointed_out_where_no_target_is_there():
     assert len(below_zero(few, y)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bounds", "told"), [(None, True), ((0, None), False)])
 def test_a_fit_names_the_option_that_ends_intervals_at_zero(bounds, told):
     generator = np.random.default_rng(0)

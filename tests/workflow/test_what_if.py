@@ -136,6 +136,7 @@ def changed_rows(table, numbers, n=200):
     return told, pa.Table.from_pylist(lines, schema=table.schema)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("recipe", "calibrated"),
     [*((recipe, how) for recipe in RECIPES for how in ("calibrated", "own")), ("paper", "twins")],
@@ -169,6 +170,7 @@ def test_the_pages_numbers_are_the_models(open_page, models, recipe, calibrated,
     assert NAME[:20] in stage.inner_text()
 
 
+@pytest.mark.slow
 def test_a_page_of_many_rows_is_small_and_opens(open_page, models, tmp_path):
     path = page_of(models["paper", "calibrated"], rows(100_000, seed=3), tmp_path)
     assert path.stat().st_size < 10_000_000
@@ -182,10 +184,11 @@ def test_a_page_of_many_rows_is_small_and_opens(open_page, models, tmp_path):
     assert heading.is_hidden()
 
 
+@pytest.mark.slow
 def test_what_the_page_cannot_evaluate_is_left_out_and_says_why(models, monkeypatch):
     estimator = confide.DeepEnsembleRegressor(n_members=2, max_epochs=1)
     other = estimator.fit(np.arange(40.0)[:, None], np.arange(40.0))
-    with pytest.raises(NoPlainFormError, match="another: DeepEnsembleRegressor"):
+    with pytest.raises(NoPlainFormError, match="this model is a DeepEnsembleRegressor"):
         model_parts(other)
     inputs = page_inputs(models["paper", "own"], rows(20))
     monkeypatch.setattr(panel, "MOST_BYTES", 10)

@@ -20,6 +20,7 @@ from confide import (
     DeepEnsembleRegressor,
     OverfittingCheck,
 )
+from confide.calibration import CalibrationSummary, Resemblance
 from confide.calibration.twins import FEWEST_UNSEEN
 from confide.document import render_page
 from confide.encoding import Encoder
@@ -182,6 +183,7 @@ def table_of(X, y):
     return pa.table({"a": X[:, 0], "b": X[:, 1], "y": y})
 
 
+@pytest.mark.slow
 def test_copies_count_once_where_a_model_is_judged(small):
     X, y = repeated(100, 4, "copied")
     found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small))
@@ -211,6 +213,7 @@ def test_equal_rows_of_few_values_are_told_apart_by_their_place(small):
     assert (counted.count("trained on"), counted.count("calibrated on")) == (480, 120)
 
 
+@pytest.mark.slow
 def test_rows_of_another_calibration_are_known_again(small):
     X, y = repeated(100, 1, "measured")
     model = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small)).model
@@ -371,7 +374,7 @@ def test_the_verdict_is_three_lines():
         "RMSE 24,200 on 200 held-out rows; gradient boosting 25,000; guessing the mean 79,900.",
         (
             "90 % prediction intervals contained 91 % of 200 held-out rows; 86 to 94 % would be "
-            "expected."
+            "expected. They held, and are now calibrated on these rows."
         ),
         (
             "Look at: 70 % of the uncertainty comes from the small number of rows. More rows would "
@@ -384,15 +387,30 @@ def test_the_verdict_is_three_lines():
 @pytest.mark.parametrize(
     ("share", "calibrated", "words"),
     [
-        (0.85, True, "They were too narrow, and are now calibrated on these rows."),
-        (0.85, False, "They are too narrow."),
-        (0.95, False, "They are wider than needed."),
-        (0.87, False, "86 to 94 % would be expected."),
+        (0.85, True, "They were slightly off (too narrow), and are now calibrated on these rows."),
+        (0.85, False, "They are slightly off (too narrow)."),
+        (0.8, False, "They do not hold (too narrow)."),
+        (0.95, False, "They are slightly off (wider than needed)."),
+        (0.87, False, "86 to 94 % would be expected. They hold."),
     ],
 )
 def test_the_verdict_says_whether_intervals_hold(share, calibrated, words):
     line = verdict_lines({**JUDGED, "coverage_90": share}, [], calibrated=calibrated)[1]
     assert line.endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("p_value", "words"),
+    [
+        (0.5, "they hold, as far as simulated twins show."),
+        (0.011, "they are slightly off (the model's residuals are about as large on simulated"),
+    ],
+)
+def test_the_verdict_speaks_of_calibrated_confidence_intervals(p_value, words):
+    resemblance = Resemblance("smooth", 20, 1.0, 0.1, p_value)
+    on_twins = CalibrationSummary((), (resemblance,), 100, {}, 0.0)
+    line = verdict_lines(JUDGED, [], calibrated=True, on_twins=on_twins)[1]
+    assert f" on these rows. Confidence intervals: {words}" in line
 
 
 def test_a_model_of_an_earlier_version_has_a_verdict_too():
@@ -401,11 +419,12 @@ def test_a_model_of_an_earlier_version_has_a_verdict_too():
         "RMSE 24,200 on 200 held-out rows; guessing the mean 79,000.",
         (
             "95 % prediction intervals contained 50 % of 200 held-out rows; 92 to 98 % would be "
-            "expected. They are too narrow."
+            "expected. They do not hold (too narrow)."
         ),
     ]
 
 
+@pytest.mark.slow
 def test_a_model_that_boosting_beats_says_so(small):
     generator = np.random.default_rng(0)
     X = generator.uniform(-1, 1, (300, 2))
@@ -480,11 +499,12 @@ def test_identifiers_are_shown_beside_predictions_and_not_learnt_from(rows, smal
     assert kept_columns("colour", rows.column_names, ids) == ["id", "colour"]
     assert kept_columns("", ["x"], ids) == []  # a table need not have it
     document = page_document(page_inputs(model, rows))
-    riskiest = next(table for table in document.tables if table.name == "rows")
-    numbers = riskiest.frame["row"].to_numpy() - 1
-    assert riskiest.frame["id"].tolist() == [f"row {i}" for i in numbers]
+    listed = next(table for table in document.tables if table.name == "rows")
+    numbers = listed.frame["row"].to_numpy() - 1
+    assert listed.frame["id"].tolist() == [f"row {i}" for i in numbers]
 
 
+@pytest.mark.slow
 def test_held_out_rows_decide_whether_it_overfits(rows, small, monkeypatch):
     given = []
 
@@ -511,6 +531,7 @@ def test_a_model_that_is_no_better_than_the_mean_is_warned_of(small):
     assert any("no better than always predicting the mean" in each for each in found.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hold_out", "fitted_to", "encoded_rows"),
     # All rows, to choose those to set aside; then those trained on, and those set aside.
@@ -551,6 +572,7 @@ def test_few_rows_are_warned_of(small):
     assert found.warnings[0] == "Only 12 rows were trained on: do not expect much of the model."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold_out", [0, 0.2])
 def test_every_estimator_can_be_fitted_to_a_table(small, hold_out):
     generator = np.random.default_rng(0)
@@ -585,6 +607,7 @@ def test_blocks_give_the_same_predictions_as_the_whole_table(fitted, rows):
 # Honest confidence intervals
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
 def test_an_honest_fit_is_the_same_fit_calibrated_on_the_rows_trained_on(honest, fitted, rows):
     features, y = take_target(rows, "y")
@@ -685,6 +708,7 @@ def test_an_honest_page_has_its_account_and_its_warnings_once(honest, rows):
     assert page_inputs(honest.model, rows.slice(0, 5)).summary is account
 
 
+@pytest.mark.slow
 def test_with_few_rows_set_aside_the_methods_prediction_intervals_are_judged(rows, small):
     estimator = BootstrappedDeepEnsembleRegressor(**small)
     found = fit_table(
@@ -756,6 +780,7 @@ def test_a_row_that_cannot_be_predicted_leaves_the_others_answered(fitted, rows)
     assert any("too far from the training data" in note for note in notes)
 
 
+@pytest.mark.slow
 def test_a_row_whose_variance_overflows_leaves_the_others_answered(fitted, rows):
     far = rows.set_column(1, "x", pa.array(np.where(np.arange(120) == 70, 1e6, 0.0)))
     model = copy.copy(fitted.model)  # one that is sure to be unsure there

@@ -24,29 +24,30 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # Kills between two runs that may end, so that left-overs of several are met at once.
 KILLS_PER_RUN = 10
 PATIENCE = 300
-COMMANDS = ("fit", "predict", "report", "check", "demo")
+COMMANDS = ("fit", "predict", "report", "export", "check", "demo")
 QUICK = ("--epochs", "3", "--members", "2")
 Words = Sequence[str | Path]
 
 
 def commands(folder: Path) -> dict[str, tuple[Words, str]]:
-    """Each command that writes a file, without `-o FILE`, and the name of its file."""
+    """Each command that writes a file, but for its last word, the file, and the name of that."""
     homes = folder / "table.csv"
     if not homes.exists():
         pyarrow.csv.write_csv(table(), homes)
     model, quick = saved_models(folder, ("bootstrapped.table", "of the paper.plain"))
     return {
-        "fit": (["fit", homes, "-t", "y", *QUICK, "--force"], "out.confide"),
-        "predict": (["predict", model, homes, "--force"], "out.csv"),
-        "report": (["report", model, homes, "--force"], "out.html"),
+        "fit": (["fit", homes, "-t", "y", *QUICK, "--force", "-o"], "out.confide"),
+        "predict": (["predict", model, homes, "--force", "-o"], "out.csv"),
+        "report": (["report", model, homes, "--force", "-o"], "out.html"),
+        "export": (["export", model, "--force"], "out.onnx"),
         "check": (
             [
                 *("check", homes, "-t", "y", "--rows", "40", "--simulations", "1", "--force"),
-                *("--model", quick),
+                *("--model", quick, "-o"),
             ],
             "out.png",
         ),
-        "demo": (["demo", "--members", "2"], "out.png"),
+        "demo": (["demo", "--members", "2", "-o"], "out.png"),
     }
 
 
@@ -82,7 +83,7 @@ def _killed(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     file = folder / known[1]
-    command = [*known[0], "-o", file]
+    command = [*known[0], file]
     for _ in range(2):  # the first compiles
         start = time.monotonic()
         imported.start(command)
@@ -147,7 +148,7 @@ def attack_with_full_disks(n: int, folder: Path, *, seed: int = 0) -> list[Count
     counts = Counts("full disks", "a message, the old file, nothing else")
     place = folder / "full"
     for i in range(n):
-        name = ("fit", "predict", "report")[i % 3]
+        name = ("fit", "predict", "report", "export")[i % 4]
         words, output = known[name]
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
@@ -155,7 +156,7 @@ def attack_with_full_disks(n: int, folder: Path, *, seed: int = 0) -> list[Count
         file.write_bytes(b"old")
         limit = int(10 ** generator.uniform(0, 3.5))
         done = subprocess.run(
-            _whole_command([*words, "-o", file]),
+            _whole_command([*words, file]),
             capture_output=True,
             text=True,
             check=False,
@@ -185,14 +186,14 @@ def attack_with_read_only_folders(n: int, folder: Path) -> list[Counts]:
     if without and shutil.which(without[0]) is None:
         return [counts]
     for i in range(n):
-        name = ("fit", "predict", "report", "check")[i % 4]
+        name = ("fit", "predict", "report", "check", "export")[i % 5]
         words, output = known[name]
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         file = place / output
         file.write_bytes(b"old")
         place.chmod(0o555)
-        command = [*without, *_whole_command([*words, "-o", file])]
+        command = [*without, *_whole_command([*words, file])]
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=PATIENCE
         )
@@ -258,6 +259,9 @@ def _is_whole(file: Path) -> bool:
         except ValueError:
             return False
         return True
+    if file.suffix == ".onnx":
+        # It ends with its metadata, whose last entry says what is not in it.
+        return content.count(b"not_exported") == 1 and content.endswith(b"]")
     if file.suffix == ".csv":
         return content.endswith(b"\n") and content.count(b"\n") == table().num_rows + 1
     ends = {".html": b"</html>", ".png": b"IEND\xaeB`\x82"}

@@ -22,13 +22,14 @@ MODULES = (
         "jax",
         "markdown_it",
         "matplotlib.pyplot",
+        "onnxruntime",
         "pandas",
         "pyarrow.csv",
         "rich",
     ),
     *("sklearn.ensemble", "sklearn.gaussian_process", "sklearn.model_selection", "vl_convert"),
     *("confide.cli", "confide.calibration", "confide.coverage", "confide.document"),
-    *("confide.estimators", "confide.plot", "confide.workflow"),
+    *("confide.estimators", "confide.export", "confide.plot", "confide.workflow"),
 )
 
 

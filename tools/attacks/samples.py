@@ -8,7 +8,7 @@ import pyarrow as pa
 
 import confide
 from confide.estimators import IntervalRegressor
-from confide.workflow import fit_table
+from confide.workflow import fit_table, fit_targets
 
 NETWORK = {"hidden_layer_sizes": (4,), "max_epochs": 3, "learning_rate": 0.05, "random_state": 0}
 # Those that are calibrated are calibrated below.
@@ -74,8 +74,10 @@ def saved_models(folder: Path, names: tuple[str, ...] = ()) -> list[Path]:
     `NAME.plain` knows an array. `NAME.table` knows a table, and is calibrated on rows set aside.
     `NAME.whole` is also calibrated on simulated twins, where the method has confidence intervals,
     and where its targets are transformed, in groups and for each bound by itself.
+    `NAME.several` has two targets.
     """
-    wanted = names or [f"{name}.{kind}" for name in estimators() for kind in ("plain", "whole")]
+    all_names = [f"{name}.{kind}" for name in estimators() for kind in ("plain", "whole")]
+    wanted = names or [*all_names, "bootstrapped.several"]
     for name in wanted:
         if not (folder / name).exists():
             _fitted(name).save(folder / name)
@@ -88,6 +90,9 @@ def _fitted(name: str) -> IntervalRegressor:
     if kind == "plain":
         X = rows()
         return estimator.fit(X, X[:, 0] + X[:, 1] ** 2)
+    if kind == "several":
+        two = table().append_column("z", pa.array(rows()[:, 0]))
+        return fit_targets(two, ["y", "z"], estimator, file="table.csv").model
     on_twins = kind == "whole" and method != "quality driven"
     how = {"calibrate_confidence": on_twins, "n_simulations": 10}
     model = fit_table(table(), "y", estimator, file="table.csv", **how).model

@@ -1,13 +1,13 @@
 """Algorithm 1 of the paper, written once, against the Learner protocol."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Float64, PRNGKeyArray
 
-from confide.learners import Learner, Likelihood, Normal, Plan, TrainingData
+from confide.learners import Learner, Likelihood, Normal, Plan
 from confide.progress import Progress
 from confide.randomness import (
     MemberKeys,
@@ -18,6 +18,13 @@ from confide.randomness import (
 )
 
 State = TypeVar("State")
+# In memory: TrainingData, and an array of member and row. On disk, for a learner that
+# `reads_from_disk`: StoredData and StoredTargets.
+Data: TypeAlias = Any
+Targets: TypeAlias = Any
+NoiseVariance: TypeAlias = Callable[
+    [Float[np.ndarray, "row feature"]], Float[np.ndarray, "member row"]
+]
 
 
 class Keys(NamedTuple):
@@ -108,6 +115,9 @@ class BootstrappedEnsemble(Generic[State]):
             learner: whose states they are.
             members: which of them.
             n_members: how many there are in all.
+
+        Returns:
+            The ensemble of these members alone.
         """
         of_members = np.arange(n_members)[members]
         of_retrained = np.arange(len(self.location)).reshape(-1, n_members)[:, members].ravel()
@@ -122,8 +132,8 @@ class BootstrappedEnsemble(Generic[State]):
 def train_ensemble(
     keys: Keys,
     learner: Learner[State],
-    data: TrainingData,
-    targets: Float[np.ndarray, "member row"],
+    data: Data,
+    targets: Targets,
     epochs: int,
     *,
     progress: Progress | None = None,
@@ -149,11 +159,11 @@ def train_ensemble(
 def bootstrapped_ensemble(
     keys: Keys,
     learner: Learner[State],
-    data: TrainingData,
-    targets: Float[np.ndarray, "member row"],
+    data: Data,
+    targets: Targets,
     bootstrap: Bootstrap,
     *,
-    noise_variance: Float[np.ndarray, "member row"] | None = None,
+    noise_variance: NoiseVariance | None = None,
     progress: Progress | None = None,
 ) -> BootstrappedEnsemble[State]:
     """Algorithm 1 (`CIalg`), lines 2 to 6, for all members at once.
@@ -166,7 +176,7 @@ def bootstrapped_ensemble(
         data: the rows.
         targets: those of each member.
         bootstrap: how members are retrained.
-        noise_variance: of each member's noise at the rows, if the learner predicts a mean alone.
+        noise_variance: of each member's noise at some inputs, if the learner predicts a mean alone.
         progress: called with the number of member-epochs just finished.
 
     Returns:
@@ -183,12 +193,19 @@ def bootstrapped_ensemble(
         keys.training, snapshot, data, targets, from_snapshot, progress=progress
     )
 
-    # Line 4: simulate new targets from the members' own predictions.
-    likelihood = learner.likelihood
-    outputs = learner.checked_outputs(members, data.inputs, n_members)
-    if noise_variance is not None:
-        likelihood, outputs = Normal(), np.stack([outputs[..., 0], noise_variance], axis=-1)
-    simulated = simulated_targets(keys.simulation, likelihood, outputs, bootstrap.n_retrains)
+    # Line 4: simulate new targets from the members' own predictions, a block of rows at a time.
+    drawn = _draws(keys.simulation, bootstrap.n_retrains)
+
+    def simulated_blocks() -> Iterator[Float[np.ndarray, "retrained _"]]:
+        for inputs in data.input_blocks():
+            likelihood = learner.likelihood
+            outputs = learner.checked_outputs(members, inputs, n_members)
+            if noise_variance is not None:
+                variance = noise_variance(inputs)
+                likelihood, outputs = Normal(), np.stack([outputs[..., 0], variance], axis=-1)
+            yield _simulated(drawn, likelihood, outputs)
+
+    simulated = data.kept("simulated", simulated_blocks(), len(drawn))
     location, scale = np.zeros(len(simulated)), np.ones(len(simulated))
     if bootstrap.targets == "restandardised":
         location, scale = simulated.mean(axis=1), simulated.std(axis=1)
@@ -226,8 +243,27 @@ def simulated_targets(
     Returns:
         Row b * M + i has the targets of member i in retraining b.
     """
+    return _simulated(_draws(keys, n_retrains), likelihood, outputs)
+
+
+def _draws(keys: MemberKeys, n_retrains: int) -> list[np.random.Generator]:
+    """The chance in the targets of each retrained member.
+
+    It is drawn in the order of the rows: that of a row depends on the key and on its number alone,
+    not on the block it comes in.
+    """
+    of_each = np.ndindex(n_retrains, len(keys))
+    return [generator_from(keys[i], b) for b, i in of_each]
+
+
+def _simulated(
+    drawn: Sequence[np.random.Generator],
+    likelihood: Likelihood,
+    outputs: Float[np.ndarray, "member row output"],
+) -> Float[np.ndarray, "retrained row"]:
+    """Targets of the rows that come next."""
     n_members, n_rows, _ = outputs.shape
-    targets = np.empty((n_retrains * n_members, n_rows), np.float32)
-    for row, (b, i) in enumerate(np.ndindex(n_retrains, n_members)):
-        targets[row] = likelihood.sample(generator_from(keys[i], b), outputs[i])
+    targets = np.empty((len(drawn), n_rows), np.float32)
+    for row, generator in enumerate(drawn):
+        targets[row] = likelihood.sample(generator, outputs[row % n_members])
     return targets

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from confide.calibration.refits import Refit as Refit
     from confide.calibration.refits import predicted as predicted
     from confide.calibration.refits import seeded as seeded
-    from confide.calibration.summary import BEYOND_CHANCE as BEYOND_CHANCE
     from confide.calibration.summary import MANY_BIASED as MANY_BIASED
     from confide.calibration.summary import SYSTEMATIC as SYSTEMATIC
-    from confide.calibration.summary import UNLIKE as UNLIKE
     from confide.calibration.summary import CalibrationSummary as CalibrationSummary
     from confide.calibration.summary import Resemblance as Resemblance
     from confide.calibration.twins import AUTO as AUTO
@@ -40,10 +38,7 @@ if TYPE_CHECKING:
 __getattr__ = lazily(
     __name__,
     {
-        "summary": [
-            *("BEYOND_CHANCE", "MANY_BIASED", "SYSTEMATIC", "UNLIKE"),
-            *("CalibrationSummary", "Resemblance"),
-        ],
+        "summary": ["MANY_BIASED", "SYSTEMATIC", "CalibrationSummary", "Resemblance"],
         "refits": ["EstimatorRefit", "MethodRefit", "Refit", "predicted", "seeded"],
         "twins": [
             *("AUTO", "BY_SIMULATIONS", "FEWEST_SIMULATIONS", "LEAST", "N_SIMULATIONS"),

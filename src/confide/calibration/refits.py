@@ -1,7 +1,7 @@
 """A procedure that is fitted again, to other targets of the rows that it was fitted to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,6 +9,8 @@ from jaxtyping import Float, Float64, Int, PRNGKeyArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from confide.engines import Engine, InProcess
+from confide.learners import spread
 from confide.methods import fit_batches, mean_of
 from confide.progress import Progress
 from confide.randomness import generator_from, split_on_host
@@ -45,7 +47,7 @@ class Refit(Protocol):
 
 
 @dataclass(frozen=True)
-class MethodRefit:
+class MethodRefit(Refit):
     """One of confide's methods, fitted again for its mean alone with the settings of a fit.
 
     Attributes:
@@ -53,27 +55,19 @@ class MethodRefit:
         fitted: its fit to the data.
         X: the rows of the data.
         sample_weight: their weights.
+        engine: where members are trained.
     """
 
     method: Any
     fitted: Any
     X: Table
     sample_weight: Row | None = None
+    engine: Engine = field(default_factory=InProcess)
 
     def fit(
         self, key: PRNGKeyArray, rows: Rows, targets: Targets, progress: Progress | None = None
     ) -> Sequence[Any]:
-        """Fits it, many sets side by side.
-
-        Args:
-            key: of all that is random here.
-            rows: their numbers.
-            targets: those of each set.
-            progress: called with the number of member-epochs just finished.
-
-        Returns:
-            A fit for each set.
-        """
+        """Fits it, many sets side by side; progress is counted in epochs of one member."""
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         return list(
             fit_batches(
@@ -82,7 +76,7 @@ class MethodRefit:
                 self.X[rows],
                 targets,
                 self.fitted.settings,
-                self.fitted.learner,
+                spread(self.fitted.learner, self.engine),
                 sample_weight=weight,
                 progress=progress,
             )
@@ -99,43 +93,29 @@ class MethodRefit:
 
 
 @dataclass(frozen=True)
-class EstimatorRefit:
+class EstimatorRefit(Refit):
     """Any regressor with scikit-learn's `fit` and `predict`, cloned and fitted again.
 
     Attributes:
         estimator: unfitted.
         X: the rows of the data, as the estimator takes them.
-        n_jobs: of joblib, whose backend is the user's choice.
+        engine: where it is fitted.
     """
 
     estimator: Any
     X: Any
-    n_jobs: int | None = None
+    engine: Engine = field(default_factory=InProcess)
 
     def fit(
         self, key: PRNGKeyArray, rows: Rows, targets: Targets, progress: Progress | None = None
     ) -> Sequence[Any]:
-        """Fits it as often as there are targets, each time with a seed of its own.
-
-        Args:
-            key: of the seeds.
-            rows: their numbers.
-            targets: those of each set.
-            progress: called after each fit.
-
-        Returns:
-            A fit for each set.
-        """
-        from joblib import Parallel, delayed
-
-        X, seeds = (
-            _safe_indexing(self.X, rows),
-            generator_from(key).integers(2**31, size=len(targets)),
-        )
+        """Fits it once for each set, with a seed of its own; progress is counted in fits."""
+        X = _safe_indexing(self.X, rows)
+        seeds = generator_from(key).integers(2**31, size=len(targets))
         unfitted = (seeded(self.estimator, int(seed)) for seed in seeds)
-        jobs = (delayed(_fitted)(own, X, y) for own, y in zip(unfitted, targets, strict=True))
+        jobs = zip(unfitted, targets, strict=True)
         fits = []
-        for fitted in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
+        for fitted in self.engine.map(_fitted, jobs, (X,)):
             fits.append(fitted)
             if progress is not None:
                 progress(1)
@@ -150,7 +130,8 @@ class EstimatorRefit:
         return n_sets
 
 
-def _fitted(estimator: Any, X: Any, y: Row) -> Any:
+def _fitted(one: tuple[Any, Row], X: Any) -> Any:
+    estimator, y = one
     return estimator.fit(X, y)
 
 

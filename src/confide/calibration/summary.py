@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float64
 from scipy import stats
 
+from confide.diagnostics import LARGE, UNLIKELY, VERY_UNLIKELY, Grade, graded
 from confide.persistence import checked_fields
 from confide.prediction import Prediction
 from confide.simulate import OLD_KINDS, Candidate
@@ -21,11 +22,6 @@ PerSimulation = Float64[np.ndarray, "simulation row"]
 LEVELS = (0.8, 0.95)
 # A larger share of rows whose systematic error exceeds chance is worth a warning.
 MANY_BIASED = 0.1
-# Residuals of twin and data that differ by more than this ratio, and beyond chance, are too.
-UNLIKE = 1.5
-BEYOND_CHANCE = 0.01
-# What to do with calibrated confidence intervals.
-USE, CARE, AVOID = "Use them", "Use them with care", "Do not rely on them"
 # What the model does at rows where it is biased, and what follows.
 SYSTEMATIC = (
     "the model misses a known function like yours in the same direction each time, by more than "
@@ -56,7 +52,16 @@ class Resemblance:
 
     @classmethod
     def of(cls, kind: str, real: Row, simulated: PerSimulation) -> "Resemblance":
-        """From residuals at the same rows."""
+        """Compares residuals at the same rows.
+
+        Args:
+            kind: the twin's.
+            real: the residuals on the data.
+            simulated: the residuals on each data set that was simulated from the twin.
+
+        Returns:
+            How alike they are.
+        """
         test = stats.ks_2samp(real, simulated.reshape(-1), method="asymp")
         size = np.sqrt(np.mean(real**2))
         ratio = float(np.sqrt(np.mean(simulated**2)) / max(size, np.finfo(np.float64).tiny))
@@ -65,30 +70,30 @@ class Resemblance:
     @property
     def is_other_size(self) -> bool:
         """Whether the twin's residuals are of another size than the data's, perhaps by chance."""
-        return not 1 / UNLIKE <= self.ratio <= UNLIKE
+        return not 1 / LARGE <= self.ratio <= LARGE
 
     @property
-    def is_beyond_chance(self) -> bool:
-        """Whether the twin's residuals differ from the data's by more than chance explains."""
-        return self.p_value < BEYOND_CHANCE
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether the twin's residuals are of another size than the data's, beyond chance."""
-        return self.is_other_size and self.is_beyond_chance
+    def grade(self) -> Grade:
+        """How well the twin's residuals agree with the data's."""
+        return graded(self.p_value, is_large=self.is_other_size)
 
     def __str__(self) -> str:
         size = "not close" if self.is_other_size else "close"
-        chance, side = (
-            ("does not explain", "below") if self.is_beyond_chance else ("may explain", "not below")
-        )
         return (
             f"On the twin {self.kind!r}, the model's residuals (observed minus predicted) are "
-            f"{self.ratio:.2g} times as large as on your data, which is {size} ({1 / UNLIKE:.2g} "
-            f"to {UNLIKE:g} times counts as close). The shares of residuals below any value differ "
-            f"by at most {100 * self.distance:.0f} points. Chance {chance} this (p-value about "
-            f"{self.p_value:.2g}, {side} {BEYOND_CHANCE:g})."
+            f"{self.ratio:.2g} times as large as on your data, which is {size} ({1 / LARGE:.2g} "
+            f"to {LARGE:g} times counts as close). The shares of residuals below any value differ "
+            f"by at most {100 * self.distance:.0f} points. Chance {self._chance}."
         )
+
+    @property
+    def _chance(self) -> str:
+        about = f"this (p-value about {self.p_value:.2g}"
+        if self.p_value >= UNLIKELY:
+            return f"may explain {about}, not below {UNLIKELY:g})"
+        if self.p_value >= VERY_UNLIKELY:
+            return f"hardly explains {about}, below {UNLIKELY:g})"
+        return f"does not explain {about}, below {VERY_UNLIKELY:g})"
 
 
 Twin = TypeVar("Twin", Candidate, Resemblance)
@@ -125,7 +130,16 @@ class CalibrationSummary:
         candidates: Sequence[Candidate],
         resemblances: Sequence[Resemblance],
     ) -> "CalibrationSummary":
-        """From a calibrated prediction at training rows."""
+        """Summarises a calibrated prediction at training rows.
+
+        Args:
+            prediction: the calibrated prediction.
+            candidates: how well each kind of twin predicted held-out rows.
+            resemblances: how much each twin resembles the data.
+
+        Returns:
+            The summary.
+        """
         errors = prediction.twin_errors
         assert errors is not None, "it is calibrated on twins"  # noqa: S101
         return cls(
@@ -145,42 +159,48 @@ class CalibrationSummary:
             f"{twin.ratio:.2g} times as large on it. The calibrated widths are doubtful: compare "
             "them with those of another `twin`."
             for twin in self.resemblances
-            if twin.is_doubtful
+            if twin.grade is Grade.DO_NOT_HOLD
         ]
         return (biased, *unlike) if self.biased > MANY_BIASED else tuple(unlike)
 
     @property
-    def advice(self) -> str:
-        """What to do with the confidence intervals, in a few words: `USE`, `CARE` or `AVOID`."""
-        if not self.resemblances or any(twin.is_doubtful for twin in self.resemblances):
-            return AVOID
-        return CARE if any(self._cautions()) else USE
+    def grade(self) -> Grade | None:
+        """How well the confidence intervals hold, as far as residuals show; None if unknown."""
+        if not self.resemblances:
+            return None
+        caution = Grade.SLIGHTLY_OFF if any(self._cautions()) else Grade.HOLD
+        return max(caution, *(twin.grade for twin in self.resemblances))
+
+    @property
+    def reason(self) -> str:
+        """Why they have this grade."""
+        if self.grade is None:
+            return "it is not known how well the simulated twins resemble your data"
+        return {
+            Grade.HOLD: "the model's errors on simulated twins are like those on your data",
+            Grade.SLIGHTLY_OFF: ", and ".join(self._cautions()),
+            Grade.DO_NOT_HOLD: "the model's errors on simulated twins differ from those on your "
+            "data, so the calibrated widths may be wrong",
+        }[self.grade]
 
     @property
     def verdict(self) -> str:
-        """Whether to trust the confidence intervals, and what that rests on."""
-        if not self.resemblances:
-            return f"{AVOID}: it is not known how well the simulated twins resemble your data."
-        reasons = {
-            USE: "the model's errors on simulated twins are like those on your data, as far as its "
-            "residuals show",
-            CARE: " and ".join(self._cautions()),
-            AVOID: "the model's errors on simulated twins differ from those on your data, so the "
-            "calibrated widths may be wrong",
-        }
-        return " ".join([f"{self.advice}: {reasons[self.advice]}.", *map(str, self.resemblances)])
+        """Whether the confidence intervals hold, and what that rests on."""
+        words = "it is not known whether they hold" if self.grade is None else self.grade.now
+        return " ".join([f"{words.capitalize()}: {self.reason}.", *map(str, self.resemblances)])
 
     def _cautions(self) -> Iterator[str]:
         """What calls for care, but not for a rejection."""
-        if any(twin.is_other_size and not twin.is_beyond_chance for twin in self.resemblances):
+        unlike = [twin for twin in self.resemblances if twin.grade is not Grade.DO_NOT_HOLD]
+        if any(twin.is_other_size for twin in unlike):
             yield (
                 "the model's residuals have another size on a twin than on your data, and there "
                 "are too few rows to tell whether this is chance"
             )
-        if any(twin.is_beyond_chance and not twin.is_other_size for twin in self.resemblances):
+        if any(twin.grade and not twin.is_other_size for twin in unlike):
             yield (
                 "the model's residuals are about as large on simulated twins as on your data, but "
-                "of a different shape"
+                "of another shape"
             )
         if self.biased > MANY_BIASED:
             yield (

@@ -6,6 +6,7 @@ from confide.cli.check import check
 from confide.cli.completion import completion
 from confide.cli.demo import demo
 from confide.cli.experiment import experiment
+from confide.cli.export import export
 from confide.cli.fit import fit
 from confide.cli.inspect import inspect
 from confide.cli.predict import predict
@@ -22,7 +23,8 @@ Examples:
   confide fit houses.csv --target price
   confide report model.confide houses.csv
   confide predict model.confide new.csv -o predicted.csv
-  confide check houses.csv --target price""",
+  confide check houses.csv --target price
+  confide export model.confide model.onnx""",
 )
 @click.version_option(package_name="confide")
 def main() -> None:
@@ -33,5 +35,5 @@ def main() -> None:
     """
 
 
-for command in (demo, fit, predict, report, check, inspect, experiment, completion):
+for command in (demo, fit, predict, report, check, inspect, export, experiment, completion):
     main.add_command(command)

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,8 @@ from confide.errors import TargetError, no_such_file
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
+    from confide.engines import Engine
     from confide.tables import TableFile
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -52,7 +52,7 @@ class ColumnName(click.ParamType):  # type: ignore[type-arg]
 
 
 class Within(click.FloatRange):
-    """A number in a range, which NaN is not, though no comparison tells."""
+    """A number in a range. NaN is refused, which a comparison alone would let pass."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -65,7 +65,7 @@ class Within(click.FloatRange):
 
 
 class ModelFile(click.Path):
-    """A model; what is not there is told with the nearest name."""
+    """A model file; if there is none, the error names the most similar file."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Its path."""
@@ -117,12 +117,12 @@ def names_option(name: str, purpose: str) -> Decorator:
     return click.option(name, default="", callback=listed_names, metavar="COLUMNS", help=purpose)
 
 
-def output_option(default: str | None, purpose: str) -> Decorator:
-    """`-o`, with what it is for."""
+def output_option(default: str | None, purpose: str, *, folders: bool = False) -> Decorator:
+    """`-o`, with what it is for, and whether it may be a folder."""
     return click.option(
         "-o",
         "--output",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=click.Path(dir_okay=folders, path_type=Path),
         default=None if default is None else Path(default),
         show_default=default is not None,
         help=purpose,
@@ -150,6 +150,12 @@ def count_option(name: str, default: int | None, smallest: int, purpose: str) ->
     )
 
 
+def choice_option(name: str, choices: Sequence[str], purpose: str) -> Decorator:
+    """An option that is one of several words, the first by default."""
+    kind = click.Choice(choices)
+    return click.option(name, type=kind, default=choices[0], show_default=True, help=purpose)
+
+
 def together(*decorators: Decorator) -> Decorator:
     """Several arguments and options as one decorator, in their order."""
     return lambda function: reduce(lambda f, decorate: decorate(f), decorators[::-1], function)
@@ -158,7 +164,7 @@ def together(*decorators: Decorator) -> Decorator:
 # A file of a table, or - for standard input; whether it can be read is found out by reading it.
 table_argument = click.argument("file", type=click.Path(allow_dash=True, readable=False))
 force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
-json_option = click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 seed_option = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
@@ -196,7 +202,15 @@ def prediction_options(level: float) -> Decorator:
 # Commands that learn from a table.
 training_options = together(
     table_argument,
-    click.option("-t", "--target", type=ColumnName(), required=True, help="The column to predict."),
+    click.option(
+        "-t",
+        "--target",
+        "targets",
+        type=ColumnName(),
+        required=True,
+        multiple=True,
+        help="The column to predict. Give it again for each further target.",
+    ),
     names_option("--exclude", "Columns to leave out, such as url,remarks."),
     names_option("--categorical", "Columns to use as categories although they are whole numbers."),
     names_option("--numeric", "Columns to use as numbers although they seem to number the rows."),
@@ -204,6 +218,29 @@ training_options = together(
     json_option,
     force_option,
 )
+
+
+# Commands that may work elsewhere than in their own process.
+engine_options = together(
+    choice_option(
+        "--engine",
+        ["in-process", "joblib", "ray"],
+        "Where to work: in this process on all cores, in several processes by joblib, or on Ray. "
+        "The numbers are the same.",
+    ),
+    click.option(
+        "--address", help="Address of a Ray cluster. Without it, Ray starts on this machine."
+    ),
+)
+
+
+def chosen_engine(engine: str, address: str | None) -> "Engine":
+    """The engine that the two options ask for."""
+    if address is not None and engine != "ray":
+        raise click.UsageError("--address is the address of a Ray cluster. Add --engine ray.")
+    from confide.engines import named_engine
+
+    return named_engine(engine, address)
 
 
 def refuse_output(
@@ -220,8 +257,8 @@ def refuse_output(
     if output is None:
         return
     with refusals(OSError):
-        same = any(
-            Path(path).exists() and output.exists() and output.samefile(path) for path in inputs
+        same = output.exists() and any(
+            output.samefile(file) for path in inputs for file in _files_of(path)
         )
     if same:
         raise click.UsageError(f"{output} is also an input. Choose another name for the result.")
@@ -233,35 +270,59 @@ def refuse_output(
         check_target(output, force=force)
 
 
+def _files_of(source: str | Path) -> list[Path]:
+    """The files that are read: those of a folder or pattern, or the one of that name."""
+    from confide.tables import is_of_many_files, parquet_files
+
+    if is_of_many_files(source):
+        return parquet_files(source)
+    return [Path(source)] if Path(source).exists() else []
+
+
 def training_table(
-    file: str, target: str, output: Path | None, *, force: bool, **columns: list[str]
-) -> "tuple[str, pa.Table]":
+    file: str,
+    targets: Sequence[str],
+    output: Path | None,
+    *,
+    force: bool,
+    may_be_long: bool = False,
+    **columns: list[str],
+) -> tuple[str, Any]:
     """The table to learn from; what can be refused is refused before its rows are read.
 
     Args:
         file: where it is.
-        target: the column to predict.
+        targets: the columns to predict.
         output: where the result goes.
         force: whether a file that is there may be replaced.
+        may_be_long: whether Parquet files that are larger than memory are left on disk.
         columns: those to exclude, to use as categories and to use as numbers, see `as_meant`.
 
     Returns:
-        The name of its file, and the whole table with its columns as they are meant.
+        The name of its file, and the whole table with its columns as they are meant; or a
+        `LongTable` of it.
 
     Raises:
-        TargetError: it has no such target, or no such column.
+        TargetError: it has no such target, or no such column, or a target is named twice.
     """
     with importing():
         from confide.tables import TableFile
     source = TableFile(file)
     say_note(source)
-    if target not in source.schema.names:
-        raise TargetError.of_missing(target, source.schema.names)
+    TargetError.check(targets, source.schema.names)
     # The last of these checks: --force is no answer to a misspelt target.
     refuse_output(output, force=force)
     with starting():
-        from confide.workflow import as_meant
-    return Path(source.name).name, as_meant(source.read(), **columns)
+        from confide.workflow import as_meant, beyond_memory, long_table
+    name = Path(source.name).name
+    if may_be_long and beyond_memory(source):
+        return name, long_table(source, lambda table: as_meant(table, **columns), say_long)
+    return name, as_meant(source.read(), **columns)
+
+
+def say_long(line: str) -> None:
+    """What there is to say about a table that stays on disk."""
+    say(line, err=True)
 
 
 def say_note(source: "TableFile") -> None:

@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,8 @@ from confide.errors import TargetError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from confide.workflow import CheckedTable
+
 ABOUT_PREDICTION = (
     "Prediction intervals are those before calibration; `confide fit` calibrates them on held-out "
     "rows."
@@ -35,19 +37,18 @@ Examples:
   confide check houses.csv --target price --simulations 100 -o coverage.png
   confide check houses.csv --target price --truth gradient-boosting
   confide check houses.csv --target price --model model.confide
-  confide check houses.parquet --target price --rows 500 --json"""
+  confide check houses.parquet --target price --rows 500 --json
+  confide check houses.csv --target price --engine ray --address 10.0.0.1:6379"""
 )
 @arguments.training_options
 @arguments.output_option(None, "File for a picture of the coverage at each row (png, svg or pdf).")
 @arguments.count_option(
     "--simulations", 20, 1, "Simulated data sets. With 20, coverage is known to within 2 points."
 )
-@click.option(
+@arguments.choice_option(
     "--truth",
-    type=click.Choice(["random-forest", "gradient-boosting", "network"]),
-    default="random-forest",
-    show_default=True,
-    help="What to fit to the table and simulate from.",
+    ["random-forest", "gradient-boosting", "network"],
+    "What to fit to the table and simulate from.",
 )
 @arguments.count_option("--rows", 1000, 20, "Use at most this many rows, chosen at random.")
 @click.option(
@@ -56,17 +57,20 @@ Examples:
     help="Check the method and settings of this model instead.",
 )
 @click.option(
-    "--fast", is_flag=True, help="Check the confidence intervals before calibration alone."
+    "--fast", is_flag=True, help="Check confidence intervals without calibration, which is faster."
 )
+@arguments.engine_options
 def check(
     file: str,
-    target: str,
+    targets: tuple[str, ...],
     output: Path | None,
     simulations: int,
     truth: str,
     rows: int,
     model: Path | None,
     fast: bool,
+    engine: str,
+    address: str | None,
     exclude: list[str],
     categorical: list[str],
     numeric: list[str],
@@ -85,12 +89,17 @@ def check(
     """
     if fast and model is not None:
         raise click.UsageError("--model has its own settings. Leave --fast out.")
+    if output is not None and len(targets) > 1:
+        raise click.UsageError(
+            "A picture shows one target. Leave out --output, or pass one --target."
+        )
     arguments.refuse_output(output, file, endings=arguments.PICTURES)
-    with messages(), refusals(TargetError):
-        meant = {"exclude": exclude, "categorical": categorical, "numeric": numeric}
-        _, table = arguments.training_table(file, target, output, force=force, **meant)
+    workers = arguments.chosen_engine(engine, address)
+    with messages(), refusals(TargetError), workers.connected():
+        meant: dict[str, Any] = {"exclude": exclude, "categorical": categorical, "numeric": numeric}
+        _, table = arguments.training_table(file, targets, output, force=force, **meant)
         from confide.persistence import atomic_file
-        from confide.workflow import check_table, compared, settings_of
+        from confide.workflow import check_table, compared, settings_of, without_others
 
         estimators = compared(fast=fast) if model is None else settings_of(model)
         n_rows, n_columns = min(rows, table.num_rows), table.num_columns
@@ -98,33 +107,46 @@ def check(
             estimator.expected_epochs(n_rows, n_columns, simulations)
             for estimator in estimators.values()
         )
+        member_epochs *= len(targets)
         need = of_fits(n_rows, n_columns, member_epochs, "tabular", n_members=5 * simulations)
         say_need(need, f"A check with {n_rows:,} rows and {n_columns:,} columns")
         with nullcontext() if output is None else atomic_file(output) as picture:
-            checked = check_table(
-                table,
-                target,
-                n_simulations=simulations,
-                truth=truth.replace("-", "_"),
-                most_rows=rows,
-                estimators=estimators,
-                seed=seed,
-            )
+            checks = {
+                target: check_table(
+                    without_others(table, target, targets),
+                    target,
+                    n_simulations=simulations,
+                    truth=truth.replace("-", "_"),
+                    most_rows=rows,
+                    estimators=estimators,
+                    seed=seed,
+                    engine=workers,
+                )
+                for target in targets
+            }
             stop_if_asked()
             if output is not None and picture is not None:
-                write_picture(checked.report.plot(), picture, output)
-        for note in checked.notes:
-            say(note, err=True)
-        frame = checked.report.to_frame()
+                write_picture(checks[targets[0]].report.plot(), picture, output)
+        say(*dict.fromkeys(note for checked in checks.values() for note in checked.notes), err=True)
         if as_json:
-            payload = {"coverage": arguments.json_rows(frame), "notes": checked.notes}
-            say_json(payload)
+            payloads = {target: _payload(checked) for target, checked in checks.items()}
+            say_json({"targets": payloads} if len(targets) > 1 else payloads[targets[0]])
             return
-        say(*_shown(frame).split("\n"))
-        say(*checked.report.verdict.split("\n"))
+        for target, checked in checks.items():
+            say(*([f"Target {target!r}:"] if len(targets) > 1 else []))
+            say(*_shown(checked.report.to_frame()).split("\n"))
+            say(*checked.report.verdict.split("\n"))
         say(ABOUT_PREDICTION)
         if output is not None:
             say(output, err=True)
+
+
+def _payload(checked: "CheckedTable") -> dict[str, object]:
+    """For other programs."""
+    return {
+        "coverage": arguments.json_rows(checked.report.to_frame()),
+        "notes": checked.notes,
+    }
 
 
 def _shown(frame: "pd.DataFrame") -> str:

@@ -7,7 +7,7 @@ import click
 
 from confide.cli import arguments
 from confide.cli.pictures import write_picture
-from confide.cli.session import messages, starting, stop_if_asked
+from confide.cli.session import messages, say, starting, stop_if_asked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ Examples:
     "confide-demo.png",
     "File for the picture; its ending chooses the format (png, svg, pdf).",
 )
-@arguments.count_option("--members", 5, 2, "Networks.")
+@arguments.count_option("--members", 5, 2, "Number of networks.")
 @arguments.seed_option
 def demo(output: Path, members: int, seed: int) -> None:
     """Fit the bundled diabetes data and look at the intervals.
@@ -61,8 +61,8 @@ def demo(output: Path, members: int, seed: int) -> None:
             console.print(_coverage(prediction, y_test))
             stop_if_asked()
             _draw(prediction, y_test, file, output)
+        say("", f"Picture: {output.resolve()}", err=True)
         console = Console(stderr=True)
-        console.print(f"\nPicture: [bold]{output.resolve()}[/bold]", soft_wrap=True)
         console.print(
             "Next, in Python: [bold]from confide import BootstrappedDeepEnsembleRegressor[/bold], "
             "then fit your own X and y and call predict_interval(X, kind='confidence')."

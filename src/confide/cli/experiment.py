@@ -1,14 +1,20 @@
 """`confide experiment`: the paper's tables and figures, made anew."""
 
 import contextlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import click
 
-from confide.cli.arguments import count_option, json_option, json_rows, listed_names
+from confide.cli.arguments import (
+    chosen_engine,
+    count_option,
+    engine_options,
+    json_option,
+    json_rows,
+    listed_names,
+)
 from confide.cli.session import messages, refusals, say, say_json
 
 
@@ -64,14 +70,7 @@ Examples:
 @click.option("--levels", callback=listed_names, help="Confidence levels, such as 0.8,0.95.")
 @count_option("--simulations", None, 1, "Number of simulated data sets.")
 @click.option("--seed", type=int, help="The same seed gives the same numbers.")
-@click.option(
-    "--engine",
-    type=click.Choice(["in-process", "ray"]),
-    default="in-process",
-    show_default=True,
-    help="Where to run it: in this process on all cores, or on Ray. The numbers are the same.",
-)
-@click.option("--address", help="Address of a Ray cluster. Without it, Ray starts on this machine.")
+@engine_options
 @runs_option
 def run(
     names: tuple[str, ...], quick: bool, engine: str, address: str | None, runs: Path, **asked: Any
@@ -79,12 +78,10 @@ def run(
     """Run one or more experiments, or all. Finished parts are not run again."""
     from rich.console import Console
 
-    from confide.engines import InProcess, RayCluster
     from confide.experiments import EXPERIMENTS, Display, cells_of, open_run
 
-    if address is not None and engine != "ray":
-        raise click.UsageError("--address is the address of a Ray cluster. Add --engine ray.")
     with _messages():
+        runner = chosen_engine(engine, address)
         with refusals(ValueError):  # all of them, before any is run
             if "all" in names and len(names) > 1:
                 raise ValueError("`all` means every experiment. Leave the other names out.")
@@ -96,7 +93,6 @@ def run(
                 cells = cells_of(one, options, folder)
                 missing = [cell for cell in cells if folder.saved(cell) is None]
                 prepared.append((one, folder, cells, missing))
-        runner = RayCluster(address) if engine == "ray" else InProcess()
         for one, folder, cells, missing in prepared:
             with Display(one, cells, missing, Console(stderr=True)) as display:
                 runner.run(missing, folder, display)
@@ -200,11 +196,7 @@ def _folder(runs: Path, chosen: Any, quick: bool) -> Path:
     return runs / (f"{chosen.name}{QUICK}" if quick else chosen.name)
 
 
-@contextmanager
 def _messages(
     kept: str = "Finished cells are kept. The same command continues from there.",
-) -> Iterator[None]:
-    from confide.engines import LostPieceError
-
-    with messages(kept, LostPieceError):
-        yield
+) -> AbstractContextManager[None]:
+    return messages(kept)

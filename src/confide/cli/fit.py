@@ -1,12 +1,12 @@
 """`confide fit`: from a table to a model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from confide.budget import of_fits
+from confide.budget import in_gigabytes, of_fits, of_worker
 from confide.cli import arguments
 from confide.cli.session import (
     errors_of,
@@ -22,7 +22,7 @@ from confide.errors import TargetError, TwinError
 
 if TYPE_CHECKING:
     from confide.estimators import IntervalRegressor
-    from confide.workflow import FittedTable
+    from confide.workflow import FittedTable, FittedTargets
 
 # The first is the default; the last two have their own networks, and no recipe.
 METHODS = (
@@ -34,6 +34,8 @@ WITHOUT_RECIPE = METHODS[3:]
 ROUNDS = 200
 # Those of `confide.calibration`, which takes long to load; a test keeps them equal.
 FEWEST_SIMULATIONS, SIMULATIONS = 10, 20
+# `MOST_MEMBERS_PER_BLOCK` of `confide.learners`, which takes long to load.
+MEMBERS_OF_A_PIECE = 8
 
 
 class Epochs(click.ParamType):  # type: ignore[type-arg]
@@ -62,7 +64,12 @@ class Bounds(click.ParamType):  # type: ignore[type-arg]
         try:
             low, high = (float(end) if end.strip() else None for end in str(value).split(","))
         except ValueError:
-            self.fail(f"{value!r} must be two numbers, such as 0,100 or 0, alone.", param, ctx)
+            self.fail(
+                f"{value!r} must be two numbers with a comma between them, such as 0,100. Leave "
+                "one out for no bound on its side.",
+                param,
+                ctx,
+            )
         return low, high
 
 
@@ -74,12 +81,14 @@ Examples:
   confide fit houses.csv --target price --categorical district,heating
   confide fit hotel.csv --target price --hold-out-by date
   confide fit visits.csv --target pressure --group patient
+  confide fit houses.csv --target price --target rent
   confide fit houses.csv --target price --fast
   confide fit houses.csv --target price --recipe paper
   confide fit houses.csv --target price --learner xgboost
   confide fit houses.csv --target price --method deep-ensemble
   confide fit houses.csv --target price --transform log --bounds 0,
   confide fit houses.csv --target price --network mynetworks:make --epochs 80
+  confide fit houses.parquet --target price --engine ray --address 10.0.0.1:6379
   zcat houses.csv.gz | confide fit - --target price --members 20"""
 )
 @arguments.training_options
@@ -107,19 +116,13 @@ Examples:
     help="Hold out all rows of a group or none. Use it if the model is to predict other groups, "
     "such as other patients. The column itself is not used to predict.",
 )
-@click.option(
-    "--method",
-    type=click.Choice(METHODS),
-    default=METHODS[0],
-    show_default=True,
-    help="How intervals are made. The others are here to compare with.",
+@arguments.choice_option(
+    "--method", METHODS, "How intervals are made. The other methods are for comparison."
 )
-@click.option(
+@arguments.choice_option(
     "--learner",
-    type=click.Choice(["network", "xgboost", "lightgbm"]),
-    default="network",
-    show_default=True,
-    help="What to train: networks, or boosted trees (pip install 'confide[boosting]').",
+    ["network", "xgboost", "lightgbm"],
+    "What to train: networks, or boosted trees (pip install 'confide[boosting]').",
 )
 @click.option(
     "--recipe",
@@ -136,13 +139,14 @@ Examples:
 @click.option(
     "--transform",
     type=click.Choice(["log", "sqrt", "yeo-johnson", "auto"]),
-    help="Train on a transformed target, as suits prices, counts and incomes. Predictions come "
-    "back in its own units. auto chooses on held-out rows.",
+    help="Train on a transformed target, for example for prices, counts and incomes. Predictions "
+    "are in the units of the target. auto chooses on held-out rows.",
 )
 @click.option(
     "--bounds",
     type=Bounds(),
-    help="The lowest and highest value that the target can have, such as 0,100 or 0, alone.",
+    help="The lowest and highest value that the target can have, such as 0,100. Leave one "
+    "out for no bound on its side, but keep the comma.",
 )
 @arguments.count_option(
     "--members",
@@ -166,9 +170,9 @@ Examples:
 @click.option(
     "--calibrate-confidence",
     is_flag=True,
-    help="Calibrate the confidence intervals of boosted trees, of --recipe paper and of a network "
-    "of your own too, on simulated twins of the training rows. Those of the default networks "
-    "always are.",
+    help="Calibrate confidence intervals on simulated twins of the training rows also with boosted "
+    "trees, --recipe paper or a network of your own. The default networks do so without this "
+    "option.",
 )
 @click.option("--honest", is_flag=True, hidden=True)
 @arguments.count_option(
@@ -178,9 +182,10 @@ Examples:
     "Simulated twins to calibrate confidence intervals on. More of them give steadier widths.  "
     f"[default: {SIMULATIONS}]",
 )
+@arguments.engine_options
 def fit(
     file: str,
-    target: str,
+    targets: tuple[str, ...],
     id: list[str],  # noqa: A002
     output: Path,
     exclude: list[str],
@@ -201,11 +206,15 @@ def fit(
     calibrate_confidence: bool,
     honest: bool,
     simulations: int | None,
+    engine: str,
+    address: str | None,
     seed: int,
     as_json: bool,
     force: bool,
 ) -> None:
     """Fit a bootstrapped ensemble of networks, or of boosted trees, to the table in FILE.
+
+    FILE may be a folder, or a quoted pattern, of Parquet files with the same columns.
 
     The columns may be numbers, categories, dates or booleans, with missing values. A share of the
     rows is held out. The model is judged on these rows, and its prediction intervals are then
@@ -222,19 +231,22 @@ def fit(
     _refuse_method(method, learner, recipe, network, epochs)
     _refuse_learner(learner, recipe, network, epochs)
     arguments.refuse_output(output, file)
-    with messages("", *errors_of(network)), refusals(TargetError, TwinError):
+    workers = arguments.chosen_engine(engine, address)
+    shown, refused = messages("", *errors_of(network)), refusals(TargetError, TwinError)
+    with shown, refused, workers.connected():
         # What rows are held out by is needed, though it may be excluded.
         needed = [name for name in exclude if name in (hold_out_by, group)]
         unneeded = [name for name in exclude if name not in needed]
         name, table = arguments.training_table(
-            *(file, target, output),
+            *(file, targets, output),
             force=force,
+            may_be_long=(learner, network, len(targets)) == ("network", None, 1)
+            and method != "naive-bootstrap",
             exclude=unneeded,
             categorical=categorical,
             numeric=numeric,
         )
         from confide.persistence import atomic_file
-        from confide.workflow import fit_table
 
         how: dict[str, Any] = {
             "recipe": recipe,
@@ -243,13 +255,15 @@ def fit(
             "verbose": True,
             "target_transform": transform,
             "bounds": bounds,
+            "engine": workers,
         }
         by_default = (learner, network, recipe or "tabular") == ("network", None, "tabular")
         by_default &= method not in WITHOUT_RECIPE
         # The fit calibrates by itself, but for another number of simulations.
         calibrate_confidence &= not by_default
         calibrate_confidence |= simulations is not None
-        if by_default and (fast or calibrate_confidence):
+        n_further = getattr(table, "n_further", 0)
+        if by_default and (fast or calibrate_confidence or n_further):
             how["calibration"] = None
         model = _estimator(method, learner, network, epochs, **how)
         kind = "trees" if learner != "network" else recipe or "tabular"
@@ -259,30 +273,24 @@ def fit(
             kind = "paper"
             known = _estimator(method, learner, None, epochs, **{**how, "recipe": kind})
         n_fits = 1 + calibrate_confidence * ((simulations or SIMULATIONS) // 5)
-        n_rows, n_columns = table.num_rows, table.num_columns
-        member_epochs = known.expected_epochs(n_rows, n_columns, n_fits)
-        say_need(
-            of_fits(n_rows, n_columns, member_epochs, kind, n_members=n_fits * members),
-            f"Learning from {n_rows:,} rows and {n_columns:,} columns",
-        )
+        _say_needs(table, known, kind, n_targets=len(targets), n_fits=n_fits, engine=engine)
         with atomic_file(output) as kept:  # opened first: who trains for hours must not lose all
-            fitted = fit_table(
-                table,
-                target,
-                model,
-                file=name,
-                hold_out=hold_out,
-                hold_out_by=hold_out_by,
-                group=group,
-                exclude=needed,
-                seed=seed,
-                ids=id,
-                calibrate_confidence=calibrate_confidence,
-                n_simulations=SIMULATIONS if simulations is None else simulations,
-            )
+            of_fit: dict[str, Any] = {
+                "file": name,
+                "hold_out": hold_out,
+                "hold_out_by": hold_out_by,
+                "group": group,
+                "exclude": needed,
+                "seed": seed,
+                "ids": id,
+                "calibrate_confidence": calibrate_confidence,
+                "n_simulations": SIMULATIONS if simulations is None else simulations,
+            }
+            fitted = _fitted(table, targets, model, **of_fit)
             stop_if_asked()
             fitted.model.save(kept)
-        _say_verdict(fitted)
+        for each in getattr(fitted, "targets", {targets[0]: fitted}).values():
+            _say_verdict(each, named=len(targets) > 1)
         if as_json:
             say_json({"model": str(output), **fitted.to_json()})
         else:
@@ -292,8 +300,47 @@ def fit(
             say_next("report", output, file, network=own, force=force)
 
 
-def _say_verdict(fitted: "FittedTable") -> None:
+def _say_needs(
+    table: Any, model: "IntervalRegressor", kind: str, *, n_targets: int, n_fits: int, engine: str
+) -> None:
+    """How long the fit will take and how much memory, where that is worth saying.
+
+    Args:
+        table: what is learnt from.
+        model: what is fitted.
+        kind: of its members.
+        n_targets: how many there are.
+        n_fits: fits to each, those to simulated twins included.
+        engine: where members are trained.
+    """
+    in_memory, n_further = getattr(table, "sample", table), getattr(table, "n_further", 0)
+    n_rows, n_columns = shape = in_memory.num_rows, in_memory.num_columns
+    n_members = model.settings().n_members
+    member_epochs = n_targets * model.expected_epochs(n_rows, n_columns, n_fits)
+    need = of_fits(n_rows, n_columns, member_epochs, kind, n_members=n_fits * n_members)
+    if n_further:  # members and their retraining pass over all rows once
+        on_disk = of_fits(n_further, n_columns, 2 * n_members, kind)
+        need = need._replace(seconds=need.seconds + on_disk.seconds)
+    say_need(need, f"Learning from {n_rows:,} rows and {n_columns:,} columns")
+    if engine == "ray":
+        of_each = in_gigabytes(of_worker(shape, MEMBERS_OF_A_PIECE))
+        say(f"Each worker of Ray needs about {of_each} of memory.", err=True)
+
+
+def _fitted(
+    table: Any, targets: Sequence[str], model: "IntervalRegressor", **how: Any
+) -> "FittedTable | FittedTargets":
+    from confide.workflow import fit_table, fit_targets
+
+    if len(targets) == 1:
+        return fit_table(table, targets[0], model, **how)
+    return fit_targets(table, targets, model, **how)
+
+
+def _say_verdict(fitted: "FittedTable", *, named: bool) -> None:
     """Whether the model is any good, then the other warnings and what happened on the way."""
+    if named:
+        say(f"Target {fitted.target!r}:", err=True)
     say(*fitted.verdict, err=True)
     for warning in fitted.warnings[1:]:  # the first is in the verdict
         say(f"Warning: {warning}", err=True, fg="yellow")

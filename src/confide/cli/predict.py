@@ -3,14 +3,26 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from confide.budget import of_predicting
-from confide.cli.arguments import output_option, prediction_options, refuse_output, say_note
+from confide.cli.arguments import (
+    chosen_engine,
+    engine_options,
+    output_option,
+    prediction_options,
+    refuse_output,
+    say_note,
+)
 from confide.cli.session import errors_of, messages, refusals, say, say_need, starting
 from confide.errors import KeptColumnError
+
+if TYPE_CHECKING:
+    from confide.engines import Engine
+    from confide.estimators import IntervalRegressor
+    from confide.tables import TableFile
 
 
 @click.command(
@@ -19,19 +31,21 @@ Examples:
   confide predict model.confide new.csv
   confide predict model.confide new.parquet -o predicted.parquet --level 0.9
   confide predict model.confide new.csv --keep id,street | head
-  confide predict model.confide - --json < new.csv"""
+  confide predict model.confide - --json < new.csv
+  confide predict model.confide 'new/*.parquet' -o predicted/ --engine ray"""
 )
 @prediction_options(0.95)
 @output_option(
     None,
-    "File for the predictions; its ending chooses CSV, TSV, Parquet or Arrow.  [default: "
-    "standard output]",
+    "File for the predictions; its ending chooses CSV, TSV, Parquet or Arrow. Or a folder, "
+    "for a file of the same name for each FILE.  [default: standard output]",
+    folders=True,
 )
 @click.option(
     "--keep",
     default="",
-    help="Columns to repeat before the predictions, such as id,street; or all. Those that `fit` "
-    "knew as --id are repeated in any case.",
+    help="Columns to repeat before the predictions, such as id,street; or all. Columns "
+    "that `confide fit` got as --id are always repeated.",
 )
 @click.option(
     "--escape-formulas",
@@ -40,6 +54,7 @@ Examples:
     "formula.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each row.")
+@engine_options
 def predict(
     model: Path,
     file: str,
@@ -49,6 +64,8 @@ def predict(
     keep: str,
     escape_formulas: bool,
     as_json: bool,
+    engine: str,
+    address: str | None,
     force: bool,
 ) -> None:
     """Predict the rows of FILE with both kinds of intervals.
@@ -62,52 +79,95 @@ def predict(
     training data. If an interval is calibrated, columns that end in `_uncalibrated` have its bounds
     before calibration.
 
-    FILE is read in blocks, so it may be larger than the memory.
+    FILE is read in blocks, so it may be larger than the memory. It may be a pattern in quotes, such
+    as 'new/*.parquet': then the result is a folder, with a file of the same name for each.
     """
-    refuse_output(output, file, model, force=force)
+    workers = chosen_engine(engine, address)
     with messages("", *errors_of(network)), refusals(KeptColumnError):
         with starting():
             from confide import load
-            from confide.progress import row_counter
-            from confide.tables import TableFile, write_blocks
-            from confide.workflow import (
-                Notes,
-                TrainingTable,
-                arrow_types,
-                feature_names,
-                kept_columns,
-                n_fits,
-                one_ahead,
-                prediction_blocks,
-                refuse_missing_columns,
-                rows_per_block,
-                without_formulas,
-            )
+            from confide.tables import TableFile, checked_ending
+            from confide.workflow import matching_files, outputs_of, refuse_different
 
-        fitted, source, notes = load(model, network=network), TableFile(file), Notes()
-        say_note(source)
-        names = source.schema.names
-        refuse_missing_columns(fitted, names)
-        kept = kept_columns(keep, names, TrainingTable.of(fitted).ids)
-        asked = {*feature_names(fitted), *kept}
-        needed = [name for name in names if name in asked]
-        at_once = rows_per_block(len(needed))
-        if source.about_rows is not None:
-            need = of_predicting(source.about_rows, len(needed), n_fits(fitted), at_once)
-            say_need(need, f"Predicting {len(needed):,} columns")
-        blocks = source.blocks(at_once, columns=needed, types=arrow_types(fitted, source, kept))
-        answers = prediction_blocks(fitted, blocks, confidence_level=level, keep=kept, notes=notes)
-        with row_counter("Predicting", shown=output is not None) as counted:
-            ending = ".jsonl" if as_json else ".csv"
-            write_blocks(
-                counted(one_ahead(answers)),
-                output or "-",
-                ending=ending,
-                force=force,
-                for_spreadsheets=partial(without_formulas, notes=notes, escape=escape_formulas),
-            )
-        for note in notes:
-            say(note, err=True)
+        files = matching_files(file)
+        with refusals(OSError):
+            targets = _targets(file, files, output, outputs_of)
+        for target in targets:
+            refuse_output(target, *files, model, force=force)
+            checked_ending(target or "-")
+        fitted, sources = load(model, network=network), [TableFile(one) for one in files]
+        refuse_different(fitted, sources)
+        how: dict[str, Any] = {"level": level, "keep": keep, "force": force}
+        how |= {"escape_formulas": escape_formulas, "as_json": as_json}
+        with workers.connected():
+            for source, target in zip(sources, targets, strict=True):
+                _predict_file(fitted, source, target, workers, **how)
         say(f"Confidence and prediction intervals are at the level {level:g} (--level).", err=True)
-        if output is not None:
-            say(output)
+        say(*(target for target in targets if target is not None))
+
+
+def _targets(
+    pattern: str, files: list[str], output: Path | None, outputs_of: Callable[..., list[Path]]
+) -> list[Path] | list[None]:
+    """Where the predictions of each file go; None for standard output."""
+    if output is not None and output.is_dir():
+        return outputs_of(files, output)
+    if len(files) > 1:
+        raise click.UsageError(
+            f"{len(files)} files match {pattern!r}. Create a folder for their predictions, and "
+            "name it with -o."
+        )
+    return [None] if output is None else [output]
+
+
+def _predict_file(
+    fitted: "IntervalRegressor",
+    source: "TableFile",
+    output: Path | None,
+    workers: "Engine",
+    *,
+    level: float,
+    keep: str,
+    escape_formulas: bool,
+    as_json: bool,
+    force: bool,
+) -> None:
+    """Predicts one file; its result is whole, or not there."""
+    from confide.progress import row_counter
+    from confide.tables import write_blocks
+    from confide.workflow import (
+        Notes,
+        TrainingTable,
+        arrow_types,
+        feature_names,
+        kept_columns,
+        n_fits,
+        one_ahead,
+        prediction_blocks,
+        rows_per_block,
+        without_formulas,
+    )
+
+    say_note(source)
+    notes, names = Notes(), source.schema.names
+    kept = kept_columns(keep, names, TrainingTable.of(fitted).ids)
+    asked = {*feature_names(fitted), *kept}
+    needed = [name for name in names if name in asked]
+    at_once = rows_per_block(len(needed))
+    if source.about_rows is not None:
+        need = of_predicting(source.about_rows, len(needed), n_fits(fitted), at_once)
+        say_need(need, f"Predicting {len(needed):,} columns")
+    blocks = source.blocks(at_once, columns=needed, types=arrow_types(fitted, source, kept))
+    answers = prediction_blocks(
+        fitted, blocks, confidence_level=level, keep=kept, notes=notes, engine=workers
+    )
+    with row_counter("Predicting", shown=output is not None) as counted:
+        write_blocks(
+            counted(one_ahead(answers)),
+            output or "-",
+            ending=".jsonl" if as_json else ".csv",
+            force=force,
+            for_spreadsheets=partial(without_formulas, notes=notes, escape=escape_formulas),
+        )
+    for note in notes:
+        say(note, err=True)

@@ -37,13 +37,13 @@ def report(
     as_json: bool,
     force: bool,
 ) -> None:
-    """Make a page of what MODEL says about the rows of FILE.
+    """Make a page with the predictions of MODEL for the rows of FILE.
 
     The page is one file that works offline. It says whether the model is any good, shows both kinds
-    of intervals, the riskiest rows, where the uncertainty comes from and what would reduce it. It
-    predicts changed rows: pick a row, change its features, and see. FILE may be the file
-    that the model was fitted to: rows that it was trained on are recognised, and do not count as a
-    test.
+    of intervals, the rows with the widest prediction intervals, where the uncertainty comes from
+    and what would reduce it. On the page, you can pick a row, change its features and see the new
+    prediction. FILE may be the file that the model was fitted to: rows that it was trained on are
+    recognised, and do not count as a test.
     """
     arguments.refuse_output(output, file, model, force=force, endings=(".html", ".htm"))
     with messages("", *errors_of(network)):
@@ -56,8 +56,7 @@ def report(
                 MOST_ROWS,
                 arrow_types,
                 n_fits,
-                page_document,
-                page_inputs,
+                page_of,
             )
 
         with atomic_file(output) as page:
@@ -67,8 +66,7 @@ def report(
             n_rows, n_columns = min(table.num_rows, MOST_ROWS), table.num_columns
             need = of_predicting(n_rows, n_columns, n_fits(fitted))
             say_need(need, f"A page of {n_rows:,} rows and {n_columns:,} columns")
-            inputs = page_inputs(fitted, table, file=Path(source.name).name, confidence_level=level)
-            document = page_document(inputs)
+            document = page_of(fitted, table, file=Path(source.name).name, confidence_level=level)
             content = render_page(document).encode()
             stop_if_asked()
             page.write(content)

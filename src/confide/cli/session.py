@@ -26,7 +26,7 @@ STOPS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "wi
 # For errors whose own advice names arguments of Python that no command has.
 LOOK_AT_TABLE = (
     "Look for extreme values in the table and correct them, or leave columns out with --exclude; a "
-    "network of your own may be to blame too."
+    "network of your own may also be the cause."
 )
 # What messages that are meant for Python advise, and what does the same on the command line.
 AS_OPTIONS = {
@@ -84,6 +84,8 @@ class Commands(click.Group):
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _say_warning
+                # A home that cannot be written to only costs time.
+                warnings.filterwarnings("ignore", "Error writing persistent compilation cache")
                 return super().main(*args, **how)
         except OSError as error:  # of a page of help, on a full disk
             _silence(sys.stdout)
@@ -179,8 +181,8 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
         stop = "" if sentence.endswith((".", "?", "!")) else "."
         raise click.ClickException(f"{sentence}{stop} {kept}".rstrip()) from None
     except MemoryError as error:
-        said = f"There is not enough memory for this table. {error}".rstrip()
-        raise click.ClickException(said) from None
+        message = f"There is not enough memory for this table. {error}".rstrip()
+        raise click.ClickException(message) from None
     except KeyboardInterrupt as stop:
         with contextlib.suppress(OSError):  # the terminal may be gone
             say(f"Stopped. {kept}".rstrip(), err=True)

@@ -18,6 +18,7 @@ from confide.progress import progress_bar
 from confide.randomness import key_from
 
 if TYPE_CHECKING:
+    from confide.engines import Engine
     from confide.simulate import Truth
 
 
@@ -32,6 +33,7 @@ def coverage_check(
     test_size: float = 0.2,
     random_state: int | np.random.RandomState | None = None,
     verbose: bool = False,
+    engine: "str | Engine | None" = None,
 ) -> CoverageCheck:
     """How often an estimator's intervals cover on simulated data like yours.
 
@@ -57,6 +59,8 @@ def coverage_check(
             others.
         random_state: seed of the split and of all simulations.
         verbose: show progress.
+        engine: where to fit: "joblib", "ray" or an engine of `confide.engines`; None for that of
+            the estimator, which is this process by default. Results do not depend on it.
 
     Returns:
         The coverage of each estimator, kind and level: print it, or see `verdict`, `to_frame()` and
@@ -93,9 +97,8 @@ def coverage_check(
         title = f"{name}, {n_simulations} simulations"
         total = work(named, n_simulations, table.shape[1])
         with progress_bar(title, total, shown=verbose) as progress:
-            answers = simulated_answers(
-                named, X_train, targets, X_test, levels, of_fits, progress=progress
-            )
+            how: dict[str, Any] = {"progress": progress, "engine": engine}
+            answers = simulated_answers(named, X_train, targets, X_test, levels, of_fits, **how)
         if not answers.intervals:
             raise NoSuchIntervalError(
                 f"{name} has intervals at none of the levels {levels}. Pass `confidence_levels` "

@@ -158,11 +158,6 @@ class CoverageCheck:
         """The number of simulated data sets."""
         return len(self.coverages[0].held)
 
-    @property
-    def is_enough(self) -> bool:
-        """Whether there are simulations and test rows enough for a claim."""
-        return self.n_simulations >= ENOUGH_SIMULATIONS and len(self.X_test) >= ENOUGH_ROWS
-
     def worst(self, coverage: Coverage) -> WorstStretch:
         """The stretch of one feature, a quarter of the rows or so, farthest from its level."""
         pointwise = coverage.pointwise

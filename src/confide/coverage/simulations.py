@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Float64
+from sklearn.base import clone
 
+from confide.engines import Engine, named_engine
 from confide.errors import NoSuchIntervalError
 from confide.estimators import IntervalRegressor
 from confide.prediction import KINDS, Kind
@@ -42,6 +44,7 @@ def simulated_answers(
     random_states: Sequence[int],
     *,
     progress: Progress | None = None,
+    engine: str | Engine | None = None,
 ) -> Answers:
     """Fits the estimator to each simulated data set and asks it about the test rows.
 
@@ -57,13 +60,14 @@ def simulated_answers(
         confidence_levels: levels of the intervals.
         random_states: the seed of each simulation.
         progress: called with the amount of work just done, of `work(estimator, ...)` in all.
+        engine: where to fit; None for the estimator's own.
 
     Returns:
         Its predictions and intervals.
     """
     asked = [(kind, level) for kind in KINDS for level in confidence_levels]
     answers = []
-    for fitted in _fits(estimator, X_train, targets, random_states, progress):
+    for fitted in _fits(estimator, X_train, targets, random_states, progress, engine):
         answers.append(_answer(fitted, X_test, asked))
         asked = list(answers[-1][1])  # what one fit does not have, none of them has
     intervals = {key: np.array([bounds[key] for _, bounds in answers]) for key in asked}
@@ -83,17 +87,32 @@ def _fits(
     targets: PerSimulation,
     random_states: Sequence[int],
     progress: Progress | None,
+    engine: str | Engine | None,
 ) -> Iterator[Any]:
     if isinstance(estimator, IntervalRegressor):
+        if engine is not None and hasattr(estimator, "engine"):
+            estimator = clone(estimator).set_params(engine=engine)
         yield from estimator.fit_many(X, targets, random_states, progress=progress)
         return
-    for y, seed in zip(targets, random_states, strict=True):
-        fitted = copy.deepcopy(estimator)
-        if "random_state" in getattr(fitted, "get_params", dict)():
-            fitted.set_params(random_state=seed)
-        yield fitted.fit(X, y)
-        if progress is not None:
-            progress(1)
+    seeded = (_seeded(estimator, seed) for seed in random_states)
+    chosen = named_engine(engine)
+    with chosen.connected():
+        for fitted in chosen.map(_fitted, zip(seeded, targets, strict=True), (X,)):
+            yield fitted
+            if progress is not None:
+                progress(1)
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    own = copy.deepcopy(estimator)
+    if "random_state" in getattr(own, "get_params", dict)():
+        own.set_params(random_state=seed)
+    return own
+
+
+def _fitted(one: tuple[Any, Row], X: Table) -> Any:
+    estimator, y = one
+    return estimator.fit(X, y)
 
 
 def _answer(

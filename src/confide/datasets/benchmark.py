@@ -25,7 +25,13 @@ Values = Float64[np.ndarray, "row column"]
 
 
 class Dataset(NamedTuple):
-    """A table with its target."""
+    """A table with its target.
+
+    Attributes:
+        X: the features of each row.
+        y: the target of each row.
+        feature_names: a name for each column of X.
+    """
 
     X: Float64[np.ndarray, "row feature"]
     y: Float64[np.ndarray, " row"]

@@ -27,6 +27,7 @@ from confide.document.document import Column as Column
 from confide.document.document import Document as Document
 from confide.document.document import Figure as Figure
 from confide.document.document import Headline as Headline
+from confide.document.document import Headlines as Headlines
 from confide.document.document import Panel as Panel
 from confide.document.document import Part as Part
 from confide.document.document import Section as Section

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 
 
+# Levels of sections: headings go from 2 to 4.
+DEEPEST = 3
 # What brushes are called, so that the page finds them: "brush", or "brush_" and a number.
 BRUSH = "brush"
 
@@ -141,8 +143,9 @@ class Panel:
     Attributes:
         name: of its anchor.
         caption: one or two sentences of plain text.
-        script: JavaScript of ours, with nothing in it from outside. It finds the element
-            `#panel-` with the name, draws in its `.stage` and reads its JSON.
+        script: JavaScript of ours, with nothing in it from outside. It finds the elements whose
+            id begins with `panel-` and its name, draws in their `.stage` and reads their JSON. A
+            page has it once.
         data: what JSON can hold; what comes from outside belongs here.
     """
 
@@ -153,38 +156,6 @@ class Panel:
 
     def __post_init__(self) -> None:
         _check_name("panel", self.name)
-
-
-Part: TypeAlias = "str | Table | Figure | Panel | Section"
-
-
-@dataclass(frozen=True, eq=False)
-class Section:
-    """Parts under a title: Markdown, tables, figures, panels and sections, in their order.
-
-    A section inside a section holds no further one.
-
-    Attributes:
-        title: its heading.
-        parts: what is in it.
-        folded: whether the reader sees only the heading until it is opened.
-    """
-
-    title: str
-    parts: Sequence[Part]
-    folded: bool = False
-
-    def __post_init__(self) -> None:
-        if any(subsection.subsections for subsection in self.subsections):
-            raise ValueError(
-                f"Section {self.title!r} contains a section that contains a section, but only "
-                "one level is possible: move the innermost one up."
-            )
-
-    @property
-    def subsections(self) -> tuple["Section", ...]:
-        """The sections among its parts."""
-        return tuple(part for part in self.parts if isinstance(part, Section))
 
 
 @dataclass(frozen=True)
@@ -202,6 +173,50 @@ class Headline:
     label: str
     beside: Sequence[str] = ()
     good: bool | None = None
+
+
+@dataclass(frozen=True)
+class Headlines:
+    """The answers of a section, side by side."""
+
+    answers: Sequence[Headline]
+
+
+Part: TypeAlias = "str | Table | Figure | Panel | Headlines | Section"
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """Parts under a title: Markdown, tables, figures, panels and sections, in their order.
+
+    Sections are at most three deep.
+
+    Attributes:
+        title: its heading.
+        parts: what is in it.
+        folded: whether the reader sees only the heading until it is opened.
+    """
+
+    title: str
+    parts: Sequence[Part]
+    folded: bool = False
+
+    def __post_init__(self) -> None:
+        if self.depth > DEEPEST:
+            raise ValueError(
+                f"Section {self.title!r} contains sections of {self.depth} levels, but only "
+                f"{DEEPEST} are possible: move the innermost one up."
+            )
+
+    @property
+    def depth(self) -> int:
+        """How many levels of sections there are, with its own."""
+        return 1 + max((section.depth for section in self.subsections), default=0)
+
+    @property
+    def subsections(self) -> tuple["Section", ...]:
+        """The sections among its parts."""
+        return tuple(part for part in self.parts if isinstance(part, Section))
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +269,7 @@ class Document:
         return frozenset(figure.filters for figure in self.figures if figure.filters is not None)
 
 
-def _leaves(parts: Iterable[Part]) -> Iterator[str | Table | Figure | Panel]:
+def _leaves(parts: Iterable[Part]) -> Iterator[str | Table | Figure | Panel | Headlines]:
     for part in parts:
         if isinstance(part, Section):
             yield from _leaves(part.parts)

@@ -8,11 +8,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import count
 from typing import Any
 from urllib.parse import quote
 
 from confide.document import tables
-from confide.document.document import Column, Document, Figure, Panel, Part, Section, Table
+from confide.document.document import (
+    Column,
+    Document,
+    Figure,
+    Headlines,
+    Panel,
+    Part,
+    Section,
+    Table,
+)
 from confide.document.look import look
 from confide.extras import require
 
@@ -23,14 +33,14 @@ def render_page(document: Document) -> str:
     Everything is inside: styles, the drawing library, the charts' numbers, the tables as CSV. The
     page's own policy forbids requests to any host, and scripts other than its own.
     """
-    own = [panel.script for panel in document.panels]
+    own = dict.fromkeys(panel.script for panel in document.panels)
     scripts = [_without_end(script) for script in (_drawing_library(), _resource("page.js"), *own)]
     template = _environment().from_string(_resource("page.html.jinja"))
     return str(
         template.render(
             document=document,
             summary=_markdown(document.summary),
-            sections=list(_blocks(document.sections, {}, document.filtered)),
+            sections=list(_blocks(document.sections, set(), document.filtered)),
             brushed=bool(document.filtered),
             policy=_policy(scripts),
             style=_markup(_resource("page.css")),
@@ -81,9 +91,7 @@ class _Table:
         return list(zip(self.table.columns, self.numeric, strict=True))
 
 
-def _blocks(
-    parts: Sequence[Part], anchors: dict[str, int], filtered: frozenset[str]
-) -> Iterator[_Block]:
+def _blocks(parts: Sequence[Part], anchors: set[str], filtered: frozenset[str]) -> Iterator[_Block]:
     for part in parts:
         if isinstance(part, Section):
             anchor = _anchor(part.title, anchors)
@@ -97,6 +105,8 @@ def _blocks(
             yield _Block("figure", specification, part.caption, anchor, part.filters)
         elif isinstance(part, Panel):
             yield _Block("panel", _json(part.data), part.caption, f"panel-{part.name}")
+        elif isinstance(part, Headlines):
+            yield _Block("headlines", part.answers)
         else:
             yield _Block("words", _markdown(part))
 
@@ -108,11 +118,13 @@ def _table(table: Table, filtered: frozenset[str]) -> _Table:
     return _Table(table, rows, numeric, download, table.name in filtered)
 
 
-def _anchor(title: str, anchors: dict[str, int]) -> str:
-    """Made of the title; the second of a title gets a number."""
+def _anchor(title: str, anchors: set[str]) -> str:
+    """Made of the title; where one is taken, it gets a number."""
     slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
-    anchors[slug] = anchors.get(slug, 0) + 1
-    return f"section-{slug}" + (f"-{anchors[slug]}" if anchors[slug] > 1 else "")
+    names = (f"section-{slug}" + (f"-{n}" if n > 1 else "") for n in count(1))
+    anchor = next(name for name in names if name not in anchors)
+    anchors.add(anchor)
+    return anchor
 
 
 def _policy(scripts: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from confide.document.document import BRUSH
-from confide.document.look import COLOURS, HEIGHT, INK, WIDTH, fitted_width
+from confide.document.look import HEIGHT, INK, WIDTH, fitted_width
 from confide.extras import require
 
 
@@ -70,6 +70,6 @@ def brush(number: int | None = None) -> Any:
         encodings=["x"],
         zoom=False,
         mark=alt.BrushConfig(
-            fill=COLOURS[0], fillOpacity=0.18, stroke=INK, strokeOpacity=0.6, cursor="move"
+            fill=INK, fillOpacity=0.1, stroke=INK, strokeOpacity=0.6, cursor="move"
         ),
     )

@@ -74,7 +74,7 @@ def calibration_bands(prediction: Prediction, confidence_level: float) -> list[B
     name = interval_name("confidence", confidence_level)
     now, before = (p.confidence_interval(confidence_level) for p in (prediction, own))
     return [
-        Band("calibrated", f"{name}, calibrated on twins", now),
+        Band("confidence", f"{name}, calibrated on twins", now),
         Band("own", f"{name}, the method's own", before),
     ]
 
@@ -199,7 +199,7 @@ def before_calibration(prediction: Prediction) -> tuple[Prediction, TwinErrors]:
 def named_coverages(
     prediction: Prediction, y: ArrayLike, confidence_levels: Sequence[float] | None = None
 ) -> dict[str, ObservedCoverage]:
-    """That of a prediction; of a calibrated one also that before calibration."""
+    """The coverage of a prediction, and if it is calibrated also that before calibration."""
     named = {"prediction intervals": prediction}
     own = prediction.uncalibrated
     if own is not None and prediction.is_calibrated("prediction"):

@@ -10,20 +10,24 @@ from confide.diagnostics import WORDS
 from confide.prediction import Kind
 
 Row = Float64[np.ndarray, " row"]
-# Okabe and Ito's palette: told apart by colour-blind readers, and by lightness in grey print.
+# A colour means one thing in all pictures. Most are Okabe and Ito's, which colour-blind readers
+# tell apart. Greys are prediction intervals, blues confidence intervals, reds what was observed.
 COLOURS = {
     "mean": "#000000",
-    "confidence": "#0072B2",
-    "prediction": "#9AD0F0",
-    "observed": "#D55E00",
-    "aleatoric": "#D9D9D9",
-    "classical": "#0072B2",
-    "optimisation": "#E69F00",
-    "epistemic": "#009E73",
-    # Light under dark: the method's own confidence interval is drawn upon the calibrated one.
-    "calibrated": "#F6CF80",
-    "edge": "#E69F00",
+    "prediction": "#A6A6A6",
+    "prediction, thin": "#6B6B6B",
+    "confidence": "#56B4E9",
+    # Dark upon light: the method's own confidence interval, and one that is moved for its bias.
     "own": "#0072B2",
+    "biased": "#0072B2",
+    "observed": "#D55E00",
+    "trained on": "#8F3F00",
+    "aleatoric": "#E69F00",
+    "classical": "#009E73",
+    "optimisation": "#CC79A7",
+    "epistemic": "#66A61E",
+    "novel": "#A6761D",
+    "ordinary": "#DFC9A0",
     "nominal": "#444444",
 }
 SOURCES = {source: f"{words} ({source})" for source, words in WORDS.items()}

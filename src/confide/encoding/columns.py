@@ -309,6 +309,12 @@ class CategoryColumn(Column):
         """Text, or whole numbers as text."""
         return source.is_text
 
+    def read(self, source: Source) -> list[str]:
+        """The values as text, empty where they are missing."""
+        if source.kind == "missing":
+            return [""] * len(source.series)
+        return [str(text) for text in source.texts().fill_null("").to_list()]
+
     def is_new(self, source: Source) -> Bool[np.ndarray, " row"]:
         """Which rows have a category that training did not have, as far as is remembered."""
         if source.kind == "missing" or not self.remembers_all:

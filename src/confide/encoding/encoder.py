@@ -201,6 +201,17 @@ class Encoder:
         pairs = zip(self.columns, self._fitting(sources(table)), strict=True)
         return {c.name: c.codes(s) for c, s in pairs if isinstance(c, ManyCategoriesColumn)}
 
+    def plain_values(self, table: Any) -> dict[str, Rows | list[str]]:
+        """The values of each column in use, as numbers or texts; NaN or empty where missing.
+
+        Dates are days since 1970, durations and times of the day are seconds.
+        """
+        values: dict[str, Rows | list[str]] = {}
+        for column, source in zip(self.columns, self._fitting(sources(table)), strict=True):
+            if isinstance(column, NumericColumn | CategoryColumn):
+                values[column.name] = column.read(source)
+        return values
+
     def unseen_rows(
         self, table: Any, names: Collection[str]
     ) -> dict[str, Bool[np.ndarray, " row"]]:

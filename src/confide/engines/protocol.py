@@ -1,6 +1,6 @@
 """What an engine is, what it is given, and who watches it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -8,6 +8,7 @@ from confide.progress import Progress
 
 P = TypeVar("P", bound="Piece")
 Kept = TypeVar("Kept")
+Result = TypeVar("Result")
 P_contra = TypeVar("P_contra", bound="Piece", contravariant=True)
 Kept_co = TypeVar("Kept_co", covariant=True)
 Kept_contra = TypeVar("Kept_contra", contravariant=True)
@@ -56,7 +57,43 @@ class Observer(Protocol[P_contra, Kept_contra]):
 
 @runtime_checkable
 class Engine(Protocol):
-    """Runs pieces and keeps their results; the results do not depend on the engine."""
+    """Where work is done; results do not depend on it.
+
+    It has two doors: `map` for calls whose results are wanted now, such as a fit's members, and
+    `run` for pieces whose results are kept as they come, such as an experiment's cells.
+    """
+
+    def connected(self) -> AbstractContextManager[None]:
+        """Keeps what takes long to start, until the block ends; blocks may stand in each other."""
+
+    def map(
+        self,
+        function: Callable[..., Result],
+        items: Iterable[Any],
+        common: Sequence[Any] = (),
+        *,
+        memory: float = 0.0,
+    ) -> Iterator[Result]:
+        """What `function(item, *common)` returns for each item, in their order.
+
+        Few results are ahead of the one that is asked for, so items may be made as they are needed.
+        The first error of a call is raised, and the other calls are given up.
+
+        Args:
+            function: of a module, so that another process can import it.
+            items: one for each call.
+            common: what all calls share; a table of it reaches each machine once.
+            memory: bytes that a call needs, as far as is known.
+
+        Yields:
+            The results.
+        """
 
     def run(self, pieces: Sequence[P], store: Store[P, Kept], observer: Observer[P, Kept]) -> None:
-        """Returns when the store holds every piece."""
+        """Returns when the store holds every piece.
+
+        Args:
+            pieces: of work, each with a name.
+            store: keeps what was computed, and knows who works on what.
+            observer: hears of each piece that begins and ends.
+        """

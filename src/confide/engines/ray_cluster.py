@@ -1,30 +1,31 @@
-"""The engine for many machines: Ray hands out the pieces, this process alone keeps the results."""
+"""The engine for many machines: Ray hands out the work, this process alone keeps the results."""
 
-import logging
 import math
-import os
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
 from types import ModuleType
 from typing import Any, Generic
 
-from confide.engines.protocol import Kept, Observer, P, Piece, Store
-from confide.extras import require
+from confide.budget import in_gigabytes
+from confide.engines.calls import Call
+from confide.engines.protocol import Engine, Kept, Observer, P, Piece, Result, Store
+from confide.engines.ray_session import SESSION, environment, ray_module
+from confide.errors import ClusterError, LostPieceError, TooLargeError
 
 # How long to wait for a result before looking again at pieces that other processes work on.
 SECONDS_BETWEEN_LOOKS = 1.0
-# What a worker must have as this process has it: where the data are, and where the code is.
-PASSED_ON = ("CONFIDE_DATA", "PYTHONPATH")
-
-
-class LostPieceError(RuntimeError):
-    """A piece whose process was lost again and again."""
+# How Python says that a module, or something in it, is not there.
+MISSING = re.compile(r"(?:No module named|Can't get attribute .* on <module) '([^'.]+)")
 
 
 @dataclass(frozen=True)
-class RayCluster:
+class RayCluster(Engine):
     """Pieces as tasks of a Ray cluster.
 
     Workers send their results back and this process keeps them. So the workers need no common disk,
@@ -48,13 +49,62 @@ class RayCluster:
                 f"`cpus_per_piece` must be larger than 0, got {self.cpus_per_piece}. Pass for "
                 "example 1."
             )
-        _ray()
+        ray_module()
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Keeps the connection, and with it the workers, until the block ends.
+
+        Raises:
+            ClusterError: there is no cluster at the address.
+        """
+        with SESSION.opened(self.address):
+            yield
+
+    def map(
+        self,
+        function: Callable[..., Result],
+        items: Iterable[Any],
+        common: Sequence[Any] = (),
+        *,
+        memory: float = 0.0,
+    ) -> Iterator[Result]:
+        """Calls as tasks; see `Engine.map`.
+
+        Raises:
+            ClusterError: the cluster was lost, or its workers do not have what it takes.
+            LostPieceError: the process of a call was lost again and again.
+            TooLargeError: no machine of the cluster has so much memory.
+        """
+        with SESSION.opened(self.address) as ray:
+            SESSION.look(ray)
+            _refuse_beyond_memory(ray, memory)
+            task = self._task(ray, memory=memory)
+            shared = [SESSION.stored(ray, part) for part in common]
+            call = self._call(function)
+            waiting: deque[Any] = deque()
+            try:
+                for item in items:
+                    waiting.append(task.remote(call, item, *shared))
+                    if len(waiting) >= self._room(ray):
+                        yield self._heard(ray, waiting)
+                while waiting:
+                    yield self._heard(ray, waiting)
+            finally:
+                for reference in waiting:
+                    ray.cancel(reference, force=True)
 
     def run(self, pieces: Sequence[P], store: Store[P, Kept], observer: Observer[P, Kept]) -> None:
-        """Returns when this cluster or another process has finished every piece."""
-        ray = _ray()
-        with self._connected(ray):
-            work = _Work(ray, store, observer, self._task(ray), self.most_losses)
+        """Returns when this cluster or another process has finished every piece.
+
+        Args:
+            pieces: of work, each with a name.
+            store: keeps what was computed, and knows who works on what.
+            observer: hears of each piece that begins and ends.
+        """
+        with SESSION.opened(self.address) as ray:
+            begin = partial(self._task(ray).remote, self._call(_computed))
+            work = _Work(ray, store, observer, begin, self.most_losses)
             left = list(pieces)
             try:
                 while left or work.running:
@@ -63,30 +113,25 @@ class RayCluster:
             finally:
                 work.stop()
 
-    @contextmanager
-    def _connected(self, ray: ModuleType) -> Iterator[None]:
-        if ray.is_initialized():
-            yield
-            return
-        ray.init(
-            address=self.address or "local",
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            **({} if self.address else {"include_dashboard": False}),
-        )
-        try:
-            yield
-        finally:
-            ray.shutdown()
+    def _heard(self, ray: ModuleType, waiting: deque[Any]) -> Any:
+        """The result of the call that has waited longest, which waits no more."""
+        while not ray.wait([waiting[0]], timeout=SECONDS_BETWEEN_LOOKS)[0]:
+            SESSION.look(ray)
+        outcome = _result(ray, waiting.popleft(), "a part of the work", self.most_losses)
+        return outcome.heard()
 
-    def _task(self, ray: ModuleType) -> Any:
-        passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    def _call(self, function: Callable[..., Any]) -> Call:
+        return Call.of(function, max(1, int(self.cpus_per_piece)))
+
+    def _task(self, ray: ModuleType, **needs: Any) -> Any:
+        passed = environment()
         return ray.remote(
             num_cpus=self.cpus_per_piece,
             max_retries=self.most_losses,
             retry_exceptions=False,
+            **needs,
             **({"runtime_env": {"env_vars": passed}} if passed else {}),
-        )(_computed)
+        )(_called)
 
     def _room(self, ray: ModuleType) -> int:
         """How many pieces Ray may have at once.
@@ -94,8 +139,8 @@ class RayCluster:
         Twice as many as can run, so that no core waits for this process; more would only keep
         other processes from them.
         """
-        n_cpus = ray.cluster_resources().get("CPU", 0.0)
-        return 2 * max(1, int(n_cpus / self.cpus_per_piece))
+        SESSION.look(ray)
+        return 2 * max(1, int(SESSION.n_cpus / self.cpus_per_piece))
 
 
 @dataclass
@@ -105,7 +150,7 @@ class _Work(Generic[P, Kept]):
     ray: ModuleType
     store: Store[P, Kept]
     observer: Observer[P, Kept]
-    task: Any
+    begin: Callable[[P], Any]
     most_losses: int
     running: dict[Any, tuple[P, ExitStack]] = field(default_factory=dict)
 
@@ -121,7 +166,7 @@ class _Work(Generic[P, Kept]):
             saved = self.store.saved(piece)
             if saved is None:
                 self.observer.started(piece)
-                self.running[self.task.remote(piece)] = piece, claim.pop_all()
+                self.running[self.begin(piece)] = piece, claim.pop_all()
                 return True
         self.observer.finished(piece, saved)
         return True
@@ -135,20 +180,9 @@ class _Work(Generic[P, Kept]):
         for reference in ready:
             piece, claim = self.running.pop(reference)
             with claim:
-                saved = self.store.save(piece, self._result(reference, piece))
+                outcome = _result(self.ray, reference, piece.name, self.most_losses)
+                saved = self.store.save(piece, outcome.heard())
             self.observer.finished(piece, saved)
-
-    def _result(self, reference: Any, piece: P) -> Any:
-        try:
-            return self.ray.get(reference)
-        except self.ray.exceptions.RayTaskError as error:
-            raise error.cause from None  # the piece's own error; Ray's traceback adds nothing
-        except self.ray.exceptions.RayError as error:
-            raise LostPieceError(
-                f"The process or machine of {piece.name} was lost {self.most_losses + 1} times; "
-                f"Ray says {type(error).__name__}. See Ray's logs for the reason: perhaps there "
-                "was too little memory."
-            ) from error
 
     def stop(self) -> None:
         """Cancels what runs and gives the claims back."""
@@ -158,9 +192,47 @@ class _Work(Generic[P, Kept]):
         self.running.clear()
 
 
+def _called(function: Callable[..., Any], item: Any, *common: Any) -> Any:
+    return function(item, *common)
+
+
 def _computed(piece: Piece) -> Any:
     return piece.computed(None)
 
 
-def _ray() -> ModuleType:
-    return require("ray", "ray")
+def _result(ray: ModuleType, reference: Any, name: str, most_losses: int) -> Any:
+    """What a task returned."""
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        _refuse_other_modules(ray, error.cause)
+        raise error.cause from None  # the piece's own error; Ray's traceback adds nothing
+    except ray.exceptions.RayError as error:
+        raise LostPieceError(
+            f"The process or machine of {name} was lost {most_losses + 1} times; "
+            f"Ray says {type(error).__name__}. See Ray's logs for the reason: perhaps there "
+            "was too little memory."
+        ) from error
+
+
+def _refuse_other_modules(ray: ModuleType, cause: Exception) -> None:
+    """Says which module a worker has not, or has in another version, so that it cannot begin."""
+    missing = MISSING.search(str(cause))
+    if missing and isinstance(cause, ray.exceptions.RayError):
+        raise ClusterError(
+            f"A worker of the cluster cannot import {missing[1]} as this process can. Install "
+            f"confide {version('confide')} on every machine of the cluster, and modules of your "
+            "own too."
+        ) from None
+
+
+def _refuse_beyond_memory(ray: ModuleType, needed: float) -> None:
+    """Ray would wait forever for a machine with so much memory."""
+    alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    most = max((resources.get("memory", 0.0) for resources in alive), default=0.0)
+    if needed > most > 0:
+        raise TooLargeError(
+            f"A worker needs about {in_gigabytes(needed)} of memory, and no machine of the cluster "
+            f"has more than {in_gigabytes(most)} for its workers. Use a sample of the rows, or "
+            "machines with more memory."
+        )

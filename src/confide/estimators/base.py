@@ -3,7 +3,7 @@
 import inspect
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from types import ModuleType
@@ -16,10 +16,12 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from confide.budget import of_worker
 from confide.calibration import Calibration
 from confide.checks import checked_targets
 from confide.diagnostics import NOVEL, Novelty, Unseen
-from confide.encoding import Encoder, index_of
+from confide.encoding import Encoder, LongTable, index_of
+from confide.engines import Engine, named_engine
 from confide.errors import (
     CalibrationWarning,
     NoSuchIntervalError,
@@ -28,8 +30,22 @@ from confide.errors import (
 )
 from confide.estimators.groups import groups_of, warn_of_small_groups, warn_of_unseen_groups
 from confide.estimators.intervals import IntervalMixin
+from confide.estimators.long_tables import (
+    further_rows,
+    is_source,
+    long_table,
+    warn_not_calibrated,
+)
 from confide.estimators.own_parts import is_own
 from confide.estimators.recipes import MOST_RESTARTS, MOST_STEPS, left_to_recipe, with_recipe
+from confide.estimators.several import (
+    Predictions,
+    fitted_to_each,
+    of_each_target,
+    several_columns,
+    stacked,
+    with_each_target,
+)
 from confide.estimators.target import AUTO as AUTO_TRANSFORM
 from confide.estimators.target import Target, chosen_transform
 from confide.estimators.training_rows import SeenRows, TrainingRows
@@ -42,15 +58,17 @@ from confide.estimators.validation import (
     checked_X,
     without_overflow,
 )
-from confide.learners import Learner, TrainingDivergedError
+from confide.learners import Learner, TrainingDivergedError, spread
 from confide.methods import (
     AUTO,
     FALLBACK,
     Choice,
     EpochChoice,
+    candidates_for,
     choice_epochs,
     choose_epochs,
     choose_strength,
+    epochs_within,
     fit_batches,
     held_out_epochs,
     mean_of,
@@ -59,7 +77,7 @@ from confide.methods import (
 )
 from confide.prediction import VARIANCES, Prediction
 from confide.progress import Progress, progress_bar, rescaled
-from confide.randomness import key_from, split_on_host
+from confide.randomness import generator_from, key_from, split_on_host
 from confide.standardise import Standardiser
 
 if TYPE_CHECKING:
@@ -98,7 +116,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
 
     def fit(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
@@ -111,7 +129,13 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
                 The columns of a table may be numbers, booleans, categories, text, dates, times or
                 durations, with missing values; `confide.encoding.Encoder` describes how they
                 become numbers. Columns of no use are left out with a `LeftOutColumnWarning`.
-            y: one number for each row.
+                Or a table that is larger than memory: the name of a file, of a folder or of a
+                pattern of Parquet files, or a dataset of pyarrow. The members are trained on all
+                rows. Everything else is chosen and learnt on a random sample (see the guide).
+            y: one number for each row; of files and datasets the name of the column to predict. Or
+                a table or array with a column for each of several targets: each gets a model of its
+                own, the one that a fit to it alone would give; `targets_` has them by name ("0",
+                "1" and so on for an array).
             sample_weight: weight of each row in the loss; only ratios matter, and rows of weight
                 zero are left out.
             groups: what each row belongs to, such as its patient. Rows are left out in turn to
@@ -123,27 +147,71 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         Returns:
             The estimator itself.
         """
+        if (columns := several_columns(self, X, y)) is not None:
+            of_rows = {"sample_weight": sample_weight, "groups": groups}
+            with self._engine.connected():
+                return self.adopt_targets(fitted_to_each(self, X, columns, **of_rows))
         settings, checked, key = self.settings(), copy(self), key_from(self.random_state)
-        data = checked_training_data(checked, X, y, sample_weight, groups)
+        if is_source(X):
+            of_sample = generator_from(split_on_host(key, 17)[-1])  # beyond all that a fit has
+            others = {"sample_weight": sample_weight, "groups": groups}
+            X, y = long_table(X, y, of_sample, shown=bool(self.verbose), **others)
+        long = X if isinstance(X, LongTable) else None
+        rows = X if long is None else long.sample
+        data = checked_training_data(checked, rows, y, sample_weight, groups)
         checked.target_, checked.seen_rows_ = self._target(key, data), SeenRows.of(data.X, data.y)
         if checked.target_ is not None:
             data = data._replace(y=checked.target_.forward(data.y))
-        learner = self.make_learner(data.X.shape[1])
+        with self._engine.connected():
+            fitted, on_twins = self._fitted(checked, key, settings, data, long)
+        self.adopt(checked, fitted, _novelty_of(checked, data.X, fitted))
+        self.confidence_calibration_ = on_twins
+        return self
+
+    def _fitted(
+        self,
+        checked: Self,
+        key: PRNGKeyArray,
+        settings: Any,
+        data: TrainingArrays,
+        long: LongTable | None,
+    ) -> "tuple[Any, ConfidenceCalibration | None]":
+        """Trains with what the data choose; the method's fit, and the calibration on twins.
+
+        Args:
+            checked: a copy that knows the columns and the target.
+            key: of all chance.
+            settings: of the method.
+            data: the rows in memory.
+            long: where there are more rows than these.
+        """
+        learner = spread(self.make_learner(data.X.shape[1]), self._engine)
         settings = self._with_epochs(checked, settings, learner, key, data)
-        learner, epochs, held_out = self._with_strength(settings, learner, key, data)
+        learner, chosen, held_out = self._with_strength(settings, learner, key, data)
+        n_further = 0 if long is None else long.n_further
+        epochs = chosen
+        if n_further:
+            n_all = len(data.y) + n_further
+            epochs = self._epochs_of_all(settings, learner, n_all, chosen)
         settings = replace(settings, max_epochs=epochs)
         total = self.method.member_epochs(settings, learner)
         if held_out is not None:  # that is done already
             total -= held_out_epochs(epochs, settings.n_members)
-        with progress_bar(f"Fitting {type(self).__name__}", total, shown=self.verbose) as progress:
-            how = {"sample_weight": data.weight, "progress": progress}
+        total += n_further > 0  # to read them
+        title = f"Fitting {type(self).__name__}"
+        with (
+            progress_bar(title, total, shown=self.verbose) as progress,
+            further_rows(long, checked, chosen, progress) as further,
+        ):
+            how = {"sample_weight": data.weight, "progress": progress, **further}
             how |= {} if held_out is None else {"held_out": held_out}
             how |= {} if data.groups is None else {"groups": data.groups}
             fitted = self._trained(key, data.X, data.y, settings, learner, how)
-        on_twins = self._calibrated_on_twins(key, fitted, data.X, data.y, data.weight)
-        self.adopt(checked, fitted, _novelty_of(checked, data.X, fitted))
-        self.confidence_calibration_ = on_twins
-        return self
+        if not n_further:
+            return fitted, self._calibrated_on_twins(key, fitted, data.X, data.y, data.weight)
+        if self._calibration is not None:
+            warn_not_calibrated()
+        return fitted, None
 
     def _trained(
         self,
@@ -160,20 +228,20 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         """
         for _ in range(MOST_RESTARTS):
             try:
-                return self.method.fit([key], X, y[None], settings, learner, **how)[0]
+                return _at_home(self.method.fit([key], X, y[None], settings, learner, **how)[0])
             except TrainingDivergedError as error:
                 slower = learner.slower()
                 if slower is None or getattr(self, "learning_rate", 0) is not None:
                     raise
                 warnings.warn(
-                    f"Training diverged at step {error.step} and begins anew at a tenth of its "
-                    "learning rate. Look for extreme values in X and y.",
+                    f"Training diverged at step {error.step} and starts again with a tenth of "
+                    "its learning rate. Look for extreme values in X and y.",
                     SlowerTrainingWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
                 learner = slower
                 how.pop("held_out", None)  # these were of the faster one
-        return self.method.fit([key], X, y[None], settings, learner, **how)[0]
+        return _at_home(self.method.fit([key], X, y[None], settings, learner, **how)[0])
 
     def fit_many(
         self,
@@ -218,22 +286,43 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         if target is not None:
             targets = np.stack([target.forward(y) for y in targets])
             data = data._replace(y=targets[0])
-        learner = self.make_learner(data.X.shape[1])
+        engine = self._engine
+        learner = spread(self.make_learner(data.X.shape[1]), engine)
         expected = self.method.member_epochs(settings, learner)
-        settings = self._with_epochs(checked, settings, learner, key, data)
-        learner, epochs, _ = self._with_strength(settings, learner, key, data)
-        settings = replace(settings, max_epochs=epochs)
-        progress = rescaled(progress, self.method.member_epochs(settings, learner), expected)
         keys = [key_from(seed) for seed in random_states]
-        fits = fit_batches(self.method, keys, data.X, targets, settings, learner, progress=progress)
-        novelty = None
-        for seed, y, fitted in zip(random_states, targets, fits, strict=True):
-            # One for all: the inputs are the same.
-            novelty = novelty or _novelty_of(checked, data.X, fitted)
-            own = clone(self).set_params(random_state=seed).adopt(checked, fitted, novelty)
-            key = key_from(seed)
-            own.confidence_calibration_ = self._calibrated_on_twins(key, fitted, data.X, y, None)
-            yield own
+        with engine.connected():
+            settings = self._with_epochs(checked, settings, learner, key, data)
+            learner, epochs, _ = self._with_strength(settings, learner, key, data)
+            settings = replace(settings, max_epochs=epochs)
+            progress = rescaled(progress, self.method.member_epochs(settings, learner), expected)
+            how: dict[str, Any] = {"progress": progress}
+            fits = fit_batches(self.method, keys, data.X, targets, settings, learner, **how)
+            sets = zip(random_states, targets, fits, strict=True)
+            calibrated = self._calibrated_sets(sets, data.X, settings.n_members)
+            novelty = None
+            for seed, (fitted, on_twins) in zip(random_states, calibrated, strict=True):
+                # One for all: the inputs are the same.
+                novelty = novelty or _novelty_of(checked, data.X, fitted)
+                own = clone(self).set_params(random_state=seed).adopt(checked, fitted, novelty)
+                own.confidence_calibration_ = on_twins
+                yield own
+
+    def _calibrated_sets(
+        self,
+        sets: Iterable[tuple[int, Row, Any]],
+        X: Float[np.ndarray, "row feature"],
+        n_members: int,
+    ) -> "Iterator[tuple[Any, ConfidenceCalibration | None]]":
+        """The fits to many data sets, each calibrated as a whole by one worker of the engine."""
+        if self._calibration is None:
+            return ((fitted, None) for _, _, fitted in sets)
+        from confide.calibration import N_SIMULATIONS
+
+        alone = clone(self)
+        if hasattr(alone, "engine"):
+            alone.engine = None
+        memory = of_worker(X.shape, 2 * N_SIMULATIONS * n_members)
+        return self._engine.map(_with_calibration, sets, (alone, X), memory=memory)
 
     @overload
     def predict(self, X: ArrayLike, return_std: Literal[False] = ...) -> Row: ...
@@ -241,6 +330,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: ArrayLike, return_std: Literal[True]) -> tuple[Row, Row]: ...
     @overload
     def predict(self, X: ArrayLike, return_std: bool) -> Row | tuple[Row, Row]: ...
+    @of_each_target(stacked)
     def predict(self, X: ArrayLike, return_std: bool = False) -> Row | tuple[Row, Row]:
         """The predicted mean of each row.
 
@@ -250,7 +340,8 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
                 prediction, the root of `Prediction.total_variance`.
 
         Returns:
-            The means, or the means and the standard deviations.
+            The means, or the means and the standard deviations; for several targets as (row,
+            target).
         """
         if return_std:
             prediction = self._prediction(X, calibrated=False)
@@ -263,11 +354,13 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
             mean = mean_of(self.method, self.fitted_, X)
         return without_overflow(mean, self.fitted_.standardiser.y_mean)
 
+    @of_each_target(Predictions)
     def get_prediction(self, X: ArrayLike) -> Prediction:
         """All that the model says about some rows, computed once.
 
         A category that the training data did not have counts as none of the known ones, and a
-        missing value as a typical one; an `UnseenValueWarning` says which, and how often.
+        missing value as a typical one; an `UnseenValueWarning` says which, and how often. For
+        several targets, this is a `Predictions`: a `Prediction` under the name of each.
         """
         return replace(self._prediction(X, with_novelty=True), index=index_of(X))
 
@@ -330,7 +423,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
 
         Args:
             X_cal: rows like those of `fit`, none of them among those.
-            y_cal: one number for each row.
+            y_cal: one number for each row, or for several targets their columns.
             symmetric: whether both bounds are as far from the prediction. Both together then have
                 the level, but where noise is skewed, neither bound is right by itself. n rows
                 support levels up to n / (n + 1): 19 rows support 0.95. Without it, each bound is
@@ -347,6 +440,12 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         Raises:
             ValueError: the model was trained on many of these rows.
         """
+        if self.targets_ is not None:
+            with_each: dict[str, Any] = {"symmetric": symmetric, "groups": groups}
+            self.targets_ = with_each_target(
+                self.targets_, y_cal, lambda own, y: own.calibrate(X_cal, y, **with_each)
+            )
+            return self
         raw = self._prediction(X_cal, calibrated=False, restored=False)
         y, table = checked_targets(y_cal, len(raw)), checked_X(self, X_cal)
         if self.seen_rows_ is not None:
@@ -398,7 +497,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
 
         Args:
             X: the rows of `fit`.
-            y: the targets of `fit`.
+            y: the targets of `fit`, all of them.
             twin: what to simulate from. "forest" (a deep random forest), "boosting" (gradient
                 boosting) and "smooth" (kernel ridge regression) are fitted to your data; "auto"
                 uses those of the three that are at most one standard error behind the best of them
@@ -421,19 +520,30 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         """
         from confide.calibration import twin_argument
 
+        how: dict[str, Any] = {"twin": twin_argument(twin, truth), "shift": shift}
+        how |= {"n_simulations": n_simulations}
+        if self.targets_ is not None:
+            self.targets_ = with_each_target(
+                self.targets_,
+                y,
+                lambda own, column: own.calibrate_confidence(
+                    X, column, random_state=random_state, **how
+                ),
+            )
+            return self
         check_is_fitted(self, "fitted_")
         self._refuse_missing_parts()
         table = checked_training_X(self, X, y)
         targets = checked_targets(y, len(table))
         if self.target_ is not None:
-            self._refuse_truth(twin if truth is None else truth)
+            self._refuse_truth(how["twin"])
             targets = self.target_.forward(targets)
         self._warn_of_other_rows(table, targets)
         seed = self.random_state if random_state is None else random_state
-        how: dict[str, Any] = {"twin": twin_argument(twin, truth), "shift": shift}
-        how |= {"n_simulations": n_simulations}
         key, matrix = key_from(seed), np.asarray(table, np.float64)
-        self.confidence_calibration_ = self._on_twins(key, self.fitted_, matrix, targets, **how)
+        with self._engine.connected():
+            on_twins = self._on_twins(key, self.fitted_, matrix, targets, **how)
+        self.confidence_calibration_ = on_twins
         for doubt in self.confidence_calibration_.summary.warnings:
             warnings.warn(doubt, CalibrationWarning, stacklevel=2)
         return self
@@ -452,7 +562,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
 
         return ConfidenceCalibration.on_twins(
             split_on_host(key, 16)[-1],  # beyond the keys that a fit has from it
-            MethodRefit(self.method, fitted, X, sample_weight),
+            MethodRefit(self.method, fitted, X, sample_weight, self._engine),
             lambda rows: self.method.predict(fitted, X[rows]),
             X,
             y,
@@ -479,9 +589,14 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
             warnings.warn(
                 f"The confidence intervals are not calibrated. {error}",
                 CalibrationWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
             return None
+
+    @property
+    def _engine(self) -> Engine:
+        """Where members are trained; an estimator of the user's own may know nothing of it."""
+        return named_engine(getattr(self, "engine", None))
 
     @property
     def _calibration(self) -> str | None:
@@ -612,19 +727,30 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         """
         from confide.estimators.files import save_estimator
 
-        check_is_fitted(self, "fitted_")
+        check_is_fitted(self, "fitted_" if self.targets_ is None else "targets_")
         save_estimator(self, path, overwrite=overwrite)
 
     def adopt(self, checked: "IntervalRegressor", fitted: Any, novelty: Novelty) -> Self:
-        """Takes over all that a fit leaves, at once: a fit that fails half-way changes nothing."""
+        """Stores the results of a fit, all at once: a fit that fails half-way changes nothing.
+
+        Args:
+            checked: a copy of the estimator that knows the columns and the target.
+            fitted: the method's fit.
+            novelty: what rows like the training data look like.
+
+        Returns:
+            The estimator itself.
+        """
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(checked, name):
                 setattr(self, name, getattr(checked, name))
             elif hasattr(self, name):
                 delattr(self, name)
         self.fitted_ = fitted
+        parameters = with_recipe(checked.get_params(deep=False))
+        parameters.pop("engine", None)  # no part of a model: another machine has other ones
         self.parameters_ = {
-            **with_recipe(checked.get_params(deep=False)),
+            **parameters,
             **fitted.learner.chosen,
             "max_epochs": int(fitted.settings.max_epochs),
         }
@@ -632,6 +758,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         self.target_, self.seen_rows_ = checked.target_, checked.seen_rows_
         # These belong to an earlier fit.
         self.calibration_ = self.confidence_calibration_ = self.training_table_ = None
+        self.targets_ = None
         return self
 
     def _target(self, key: PRNGKeyArray, data: TrainingArrays) -> Target | None:
@@ -643,6 +770,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         return Target.fitted(name, bounds, data.y)
 
     @property
+    @of_each_target(dict)
     def max_epochs_(self) -> int:
         """The number of epochs of the fit; `epochs_` says how `max_epochs="auto"` chose it."""
         check_is_fitted(self, "fitted_")
@@ -682,6 +810,14 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         most = max(1, MOST_STEPS // max(1, learner.steps_per_epoch(n_rows)))
         return replace(settings, max_epochs=min(settings.max_epochs, most))
 
+    def _epochs_of_all(self, settings: Any, learner: Learner[Any], n_rows: int, chosen: int) -> int:
+        """Passes over all rows of a long table, where so many over its sample were chosen."""
+        if self._leaves_epochs:
+            most = self._within_steps(self.settings(), learner, n_rows).max_epochs
+            return epochs_within(settings, round(most * chosen / settings.max_epochs))
+        is_auto = str(self.max_epochs) == AUTO
+        return min(chosen, candidates_for(settings, learner, n_rows)[-1]) if is_auto else chosen
+
     def _with_strength(
         self,
         settings: Any,
@@ -719,12 +855,15 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         return int(self.method.member_epochs(self.settings(), self.make_learner(n_features)))
 
     def expected_epochs(self, n_rows: int, n_features: int, n_fits: int = 1) -> int:
-        """How many epochs of one member it takes to choose how to train, and to fit; roughly.
+        """About how many epochs of one member it takes to choose how to train, and to fit.
 
         Args:
-            n_rows: of the training data.
-            n_features: their columns.
-            n_fits: fits that share one choice.
+            n_rows: number of training rows.
+            n_features: number of features.
+            n_fits: number of fits that share one choice.
+
+        Returns:
+            The number of epochs, summed over all members that are trained.
         """
         learner = self.make_learner(n_features)
         settings = self._within_steps(self.settings(), learner, n_rows)
@@ -746,8 +885,21 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         given = with_recipe(self.get_params(deep=False))
         settings = {name: value for name, value in given.items() if name in known}
         ours = {*known, "recipe", "calibration", "target_transform", "bounds"}
-        ours |= {"random_state", "verbose"}
+        ours |= {"random_state", "verbose", "engine"}
         return settings, {name: value for name, value in given.items() if name not in ours}
+
+
+def _with_calibration(
+    one: tuple[int, Row, Any], estimator: IntervalRegressor, X: Float[np.ndarray, "row feature"]
+) -> tuple[Any, "ConfidenceCalibration | None"]:
+    """The fit to one of many data sets, with the calibration of its confidence intervals."""
+    seed, y, fitted = one
+    return fitted, estimator._calibrated_on_twins(key_from(seed), fitted, X, y, None)  # noqa: SLF001
+
+
+def _at_home(fitted: Any) -> Any:
+    """A fit that is asked in this process, wherever it was trained."""
+    return replace(fitted, learner=fitted.learner.at_home)
 
 
 def _novelty_of(

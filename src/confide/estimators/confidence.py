@@ -12,7 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from confide.calibration import Calibration
 from confide.diagnostics import Novelty
 from confide.encoding import Encoder, index_of
+from confide.engines import Engine, Joblib, named_engine
 from confide.estimators.intervals import IntervalMixin
+from confide.estimators.several import (
+    Predictions,
+    fitted_to_each,
+    of_each_target,
+    several_columns,
+    stacked,
+)
 from confide.estimators.validation import checked_training_data, checked_X
 from confide.prediction import Prediction
 from confide.randomness import generator_from, key_from, split_on_host
@@ -50,7 +58,9 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         n_simulations: simulated data sets, at least 10.
         shift: share of the estimated bias that is taken off the centres of confidence intervals,
             see `calibrate_confidence`.
-        n_jobs: jobs of joblib.
+        n_jobs: jobs of joblib, where there is no `engine`.
+        engine: where the regressor is fitted again, such as "ray" for a Ray on this machine or
+            `confide.engines.RayCluster("auto")` for a cluster. Results do not depend on it.
         verbose: show progress bars.
         random_state: seed; with the same seed, the same numbers.
 
@@ -82,6 +92,7 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         n_simulations: int = 20,
         shift: "float | Literal['auto']" = "auto",
         n_jobs: int | None = None,
+        engine: "str | Engine | None" = None,
         verbose: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -90,6 +101,7 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         self.n_simulations = n_simulations
         self.shift = shift
         self.n_jobs = n_jobs
+        self.engine = engine
         self.verbose = verbose
         self.random_state = random_state
 
@@ -99,38 +111,44 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         Args:
             X: what the regressor takes: an array of numbers, or a table of pandas, polars or
                 pyarrow. confide encodes a copy for its twins.
-            y: one number for each row.
+            y: one number for each row, or a table or array with a column for each of several
+                targets. Each target gets a model of its own; `targets_` has them by name.
 
         Returns:
             The estimator itself.
         """
+        if (columns := several_columns(self, X, y)) is not None:
+            return self.adopt_targets(fitted_to_each(self, X, columns))
         # Here, because forests take long to load.
         from confide.calibration import ConfidenceCalibration, EstimatorRefit, seeded
 
         checked = copy(self)
         data = checked_training_data(checked, X, y)
         of_fit, of_folds, of_twins = split_on_host(key_from(self.random_state), 3)
-        refit = EstimatorRefit(self.estimator, X, self.n_jobs)
+        engine = Joblib(self.n_jobs) if self.engine is None else named_engine(self.engine)
+        refit = EstimatorRefit(self.estimator, X, engine)
         seed = int(generator_from(of_fit).integers(2**31))
         fitted = seeded(self.estimator, seed).fit(X, data.y)
         matrix = np.asarray(data.X, np.float64)
         (units,) = Standardiser.for_each(matrix, data.y[None])
         means = refit.mean(fitted, np.arange(len(data.y)))
-        calibration = ConfidenceCalibration.on_twins(
-            of_twins,
-            refit,
-            lambda rows: _unclaimed(means[rows], units.y_scale),
-            matrix,
-            data.y,
-            twin=self.twin,
-            n_simulations=self.n_simulations,
-            shift=self.shift,
-            verbose=bool(self.verbose),
-        )
-        self.__dict__.update(checked.__dict__)
-        self.estimator_, self.confidence_calibration_ = fitted, calibration
-        self.units_, self.novelty_ = units, Novelty.of_training(matrix, units)
-        self._learn_noise(of_folds, refit, matrix, data.y)
+        with engine.connected():
+            calibration = ConfidenceCalibration.on_twins(
+                of_twins,
+                refit,
+                lambda rows: _unclaimed(means[rows], units.y_scale),
+                matrix,
+                data.y,
+                twin=self.twin,
+                n_simulations=self.n_simulations,
+                shift=self.shift,
+                verbose=bool(self.verbose),
+            )
+            self.__dict__.update(checked.__dict__)
+            self.targets_ = None
+            self.estimator_, self.confidence_calibration_ = fitted, calibration
+            self.units_, self.novelty_ = units, Novelty.of_training(matrix, units)
+            self._learn_noise(of_folds, refit, matrix, data.y)
         return self
 
     def _learn_noise(self, key: Any, refit: Any, X: Any, y: Row) -> None:
@@ -146,6 +164,7 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         self.variance_, _ = variance_of_residuals(self.units_.inputs(X), residuals, seed)
         self.calibration_ = Calibration.of(y, predicted, self._raw(predicted, X).scale)
 
+    @of_each_target(stacked)
     def predict(self, X: ArrayLike) -> Row:
         """The regressor's own prediction of each row."""
         from confide.calibration import predicted
@@ -153,8 +172,9 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         check_is_fitted(self, "estimator_")
         return predicted(self.estimator_, X)
 
+    @of_each_target(Predictions)
     def get_prediction(self, X: ArrayLike) -> Prediction:
-        """All that the model says about some rows, computed once."""
+        """All that the model says about some rows, computed once; for targets a `Predictions`."""
         return replace(self._prediction(X), index=index_of(X))
 
     def _prediction(self, X: ArrayLike) -> Prediction:

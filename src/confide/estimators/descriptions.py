@@ -16,9 +16,9 @@ ARGUMENTS = {
         "paper" for the paper's settings. Arguments that are left at None are the recipe's; see
         `confide.estimators.RECIPES`.""",
     "dropout": """share of hidden units that are left out in a step of training; "auto" chooses
-        none, 0.3 or 0.5 on rows that are held out. Of the recipe "tabular" alone.""",
+        none, 0.3 or 0.5 on rows that are held out. Only for the recipe "tabular".""",
     "smooth": """whether the network has no high frequencies, for a smooth function; "auto" chooses
-        on rows that are held out. Of the recipe "tabular" alone.""",
+        on rows that are held out. Only for the recipe "tabular".""",
     "network": """None for the recipe's network, or a function that makes one of your own:
         make(key, n_features) returns an Equinox or Flax NNX module that maps one row to a mean, or
         to a mean and a log standard deviation; make(n_features) returns a PyTorch module that does
@@ -37,21 +37,22 @@ ARGUMENTS = {
         1 / number of rows.""",
     "device": """where PyTorch trains, such as "cuda"; None for the processor.""",
     "calibration": """how `fit` calibrates the confidence intervals: on simulated "twins" of the
-        data (see `calibrate_confidence`), which takes as long as about three fits, or None for not.
-        "recipe" means "twins" for the recipe "tabular" and None for "paper" and for networks of
-        your own.""",
+        data (see `calibrate_confidence`), which takes as long as about three fits, or not at all
+        (None). "recipe" means "twins" for the recipe "tabular" and None for "paper" and for
+        networks of your own.""",
     "retrain_optimiser": """"restored" as it was at the snapshot (the paper), or "fresh" (its
         published code).""",
     "retrain_targets": """"original_scale" (the paper), or "restandardised" (its published
         code).""",
     "spread": """variance between members as of a "sample" (divisor M - 1) or a "population" (M,
         the paper's published code).""",
-    "n_passes": "networks thinned at random that make a prediction.",
+    "n_passes": "random passes for a prediction: each drops other units of the network.",
     "prior_length_scale": "of the prior on the weights.",
     "regulariser": """that of the authors ("concrete"), or "none" (the paper's published code, in
         effect).""",
     "confidence_level": "the level that the networks are trained for.",
-    "coverage_penalty": "the price of capturing too few (the paper's published code: 15).",
+    "coverage_penalty": """weight of the penalty for capturing too few targets (the paper's
+        published code: 15).""",
     "softening": "how sharply the loss counts what is captured.",
     "initial_bound": """the bounds start at plus and minus this, in standard deviations of y (the
         paper's published code: 0).""",
@@ -59,17 +60,21 @@ ARGUMENTS = {
         the paper's published code).""",
     "learner": """"xgboost" or "lightgbm" (both need `pip install 'confide[boosting]'`), or a
         `confide.learners.Learner`.""",
-    "learner_parameters": """parameters of the named library, in its own words, such as
+    "learner_parameters": """parameters of the library, under its own names, such as
         {"max_depth": 6, "learning_rate": 0.1}.""",
-    "target_transform": """function of the targets that is trained on: "log" for positive ones,
-        "sqrt" for those of at least zero, "yeo-johnson" for all. "auto" takes the one with the best
-        CRPS on held-out rows, or none, and up to four more fits for it. Predictions and both
-        intervals are in the target's own units, and the confidence interval is for the mean.""",
+    "target_transform": """function of the targets that the model is trained on: "log" for positive
+        ones, "sqrt" for those of at least zero, "yeo-johnson" for all. "auto" takes the one with
+        the best CRPS on held-out rows, or none; this takes up to four more fits. Predictions and
+        both intervals are in the units of the target, and the confidence interval is for its
+        mean.""",
     "bounds": """lowest and highest value that a target can have, such as (0, None): no prediction
         and no interval crosses them.""",
     "n_jobs": "threads, or None for one per core. Results do not depend on it.",
+    "engine": """where members are trained: None for this process, "joblib" for joblib's backend,
+        "ray" for a Ray on this machine, or an engine such as
+        `confide.engines.RayCluster("10.0.0.1:6379")`. Results do not depend on it.""",
     "verbose": "show a progress bar while fitting.",
-    "random_state": "seed; with the same seed on the same machine, the same numbers.",
+    "random_state": "seed. The same seed gives the same numbers on the same machine.",
 }
 ATTRIBUTES = {
     "n_features_in_": "number of features seen in `fit`.",
@@ -78,6 +83,8 @@ ATTRIBUTES = {
     "epochs_": """how it was chosen (`EpochChoice`), where `max_epochs="auto"`.""",
     "encoder_": "how the columns of a table become numbers; None where X was an array.",
     "fitted_": "the fitted method, an immutable value.",
+    "targets_": """where `fit` had several targets, the fitted model of each by its name; it has the
+        attributes above. Else None.""",
 }
 
 

@@ -1,12 +1,14 @@
 """Model files: from a fitted estimator to the parts of a file, and back, checked."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
+from sklearn.base import clone
 
 from confide.calibration import Calibration
 from confide.diagnostics import Novelty
@@ -17,6 +19,7 @@ from confide.estimators.base import IntervalRegressor
 from confide.estimators.own_parts import OwnParts, is_own, plain, probe
 from confide.estimators.recipes import LEFT, left_to_recipe
 from confide.estimators.regressors import ESTIMATORS
+from confide.estimators.several import MOST_TARGETS, refuse_too_many
 from confide.estimators.target import Target
 from confide.estimators.training_rows import SeenRows, TrainingRows
 from confide.forks import refuse_forked
@@ -26,6 +29,8 @@ from confide.persistence import Arrays, Container, check_target, checked_json, p
 
 FORMAT = "confide model"
 FORMAT_VERSION = 3
+# Of files with several targets, which older versions cannot read.
+SEVERAL_VERSION = 4
 # What a fit may leave beside the networks, each kept under its name.
 ATTACHMENTS: dict[str, type[Attachment]] = {
     "calibration": Calibration,
@@ -36,6 +41,10 @@ ATTACHMENTS: dict[str, type[Attachment]] = {
     "target": Target,
     "training_table": TrainingRows,
 }
+# What targets often have in common; it is then kept, and read, once.
+SHARED = ("encoder", "novelty")
+# The same for all targets: each of other networks would be compiled by itself, for seconds.
+OF_PROGRAMS = ("recipe", "network", "hidden_layer_sizes", "n_members", "n_passes")
 # What reading parts that do not fit together may raise.
 DAMAGE = (
     ValueError,
@@ -45,6 +54,8 @@ DAMAGE = (
     OverflowError,
     RecursionError,
 )
+# A header, and arrays by name.
+Parts: TypeAlias = tuple[dict[str, Any], Arrays]
 # It is made of fits like the model's own, so it is read after that and checked against it.
 ON_TWINS = "confidence_calibration"
 
@@ -66,11 +77,20 @@ def save_estimator(
         target = Path(target)
         how = "Pass overwrite=True to `save` to replace it"
         check_target(target, force=overwrite, how_to_replace=how)
+    targets = estimator.targets_
+    own, arrays = _parts(estimator) if targets is None else _parts_of_targets(targets)
+    header = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION if targets is None else SEVERAL_VERSION,
+        "confide_version": version("confide"),
+    }
+    Container({**header, **own}, arrays).write(target)
+
+
+def _parts(estimator: IntervalRegressor) -> Parts:
+    """The header and the arrays of a model of one target."""
     names = getattr(estimator, "feature_names_in_", None)
     header: dict[str, Any] = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "confide_version": version("confide"),
         "estimator": type(estimator).__name__,
         "parameters": {name: plain(value) for name, value in estimator.parameters_.items()},
         "left_to_recipe": sorted(left_to_recipe(estimator.get_params(deep=False))),
@@ -85,7 +105,31 @@ def save_estimator(
         if (value := getattr(estimator, f"{name}_", None)) is not None:
             parts[name], own = value.to_file(method) if name == ON_TWINS else value.to_file()
             arrays |= {f"{name}.{key}": array for key, array in own.items()}
-    Container({**header, "attachments": parts}, arrays).write(target)
+    return {**header, "attachments": parts}, arrays
+
+
+def _parts_of_targets(targets: Mapping[str, IntervalRegressor]) -> Parts:
+    """A header with those of all targets, and the arrays of each under its number."""
+    headers, parts = [], [_parts(model) for model in targets.values()]
+    arrays: Arrays = {}
+    for i, (name, (header, own)) in enumerate(zip(targets, parts, strict=True)):
+        shared = [each for each in SHARED if i and _is_same(each, header, own, parts[0])]
+        attachments = {k: v for k, v in header["attachments"].items() if k not in shared}
+        headers.append({"target": name, **header, "attachments": attachments, "shared": shared})
+        arrays |= {f"{i}.{k}": a for k, a in own.items() if k.split(".")[0] not in shared}
+    return {"targets": headers}, arrays
+
+
+def _is_same(name: str, header: dict[str, Any], arrays: Arrays, first: Parts) -> bool:
+    """Whether both models have that attachment, and it is equal."""
+    parts, others = header["attachments"], first[0]["attachments"]
+    own, other = part(arrays, name), part(first[1], name)
+    return (
+        name in parts
+        and parts[name] == others.get(name)
+        and own.keys() == other.keys()
+        and all(np.array_equal(array, other[key]) for key, array in own.items())
+    )
 
 
 def load(
@@ -122,17 +166,18 @@ def load(
         RuntimeError: confide was used in another process, of which this one is a fork.
     """
     refuse_forked()
-    file = Container.read(Path(path), format=FORMAT, version=FORMAT_VERSION)
+    versions = (FORMAT_VERSION, SEVERAL_VERSION)
+    file = Container.read(Path(path), format=FORMAT, versions=versions)
     passed = {"network": network, "learner": learner}
     passed |= {"optimiser": optimiser, "learning_rate": learning_rate}
-    own = OwnParts.of(path, file.header, passed)
+    own = OwnParts.of(path, _first_header(file.header), passed)
     try:
         # Of the classes we know: a file never names anything to import.
         known = ESTIMATORS | {estimator.__name__: estimator for estimator in estimators}
-        estimator = _restored(file, own, known)
+        several = file.header["format_version"] == SEVERAL_VERSION
+        estimator = (_restored_targets if several else _restored)(file, own, known)
         if not file.is_as_written():
             raise ValueError("it is not what was saved")  # noqa: TRY301
-        own.check(file.header, estimator)
     except (ImportError, ModelFileError):  # an extra that is not installed is no damage
         raise
     # Whatever such parts make the readers raise, the user hears that they do not fit together.
@@ -146,10 +191,61 @@ def load(
     return estimator
 
 
-def _restored(
+def _first_header(header: dict[str, Any]) -> dict[str, Any]:
+    """The header of the model, or of the first of several: all were made with the same parts."""
+    targets = header.get("targets")
+    first = targets[0] if isinstance(targets, list) and targets else header
+    return first if isinstance(first, dict) else {}
+
+
+def _restored_targets(
     file: Container, own: OwnParts, known: dict[str, type[IntervalRegressor]]
 ) -> IntervalRegressor:
-    """The estimator, from parts that fit together."""
+    """An estimator with a model for each target."""
+    headers = checked_json(tuple[Any, ...], file.header["targets"], "targets")
+    if not 1 < len(headers) <= MOST_TARGETS:
+        raise ValueError(f"it has {len(headers)} targets")
+    arrays: defaultdict[str, Arrays] = defaultdict(dict)  # sorted once, however many targets
+    for name, array in file.arrays.items():
+        number, _, own_name = name.partition(".")
+        arrays[number][own_name] = array
+    targets: dict[str, IntervalRegressor] = {}
+    first = None
+    for i, header in enumerate(headers):
+        shared = {name: getattr(first, f"{name}_") for name in _shared(header)}
+        model = _restored(Container(header, arrays[str(i)]), own, known, shared)
+        if first is None:
+            first = model
+            refuse_too_many(first, len(headers))
+        if _interface(model) != _interface(first):
+            raise ValueError("its targets are of different columns, estimators or networks")
+        targets[checked_json(str, header["target"], "the name of a target")] = model
+    if len(targets) < len(headers):
+        raise ValueError("two of its targets have the same name")
+    return clone(first).adopt_targets(targets)
+
+
+def _shared(header: dict[str, Any]) -> tuple[str, ...]:
+    """Names of what a target has in common with the first."""
+    names: tuple[str, ...] = checked_json(tuple[str, ...], header["shared"], "shared")
+    if not set(names) <= set(SHARED):
+        raise ValueError(f"its targets share unknown parts: {names!r:.80}")
+    return names
+
+
+def _interface(model: IntervalRegressor) -> tuple[type, int, list[str], list[Any]]:
+    names = getattr(model, "feature_names_in_", ())
+    sizes = [model.parameters_.get(name) for name in OF_PROGRAMS]
+    return type(model), model.n_features_in_, list(names), sizes
+
+
+def _restored(
+    file: Container,
+    own: OwnParts,
+    known: dict[str, type[IntervalRegressor]],
+    shared: Mapping[str, Any] | None = None,
+) -> IntervalRegressor:
+    """The estimator, from parts that fit together; some it may share with another target's."""
     header, arrays = file.header, file.arrays
     name = header["estimator"]
     if not isinstance(name, str) or name not in known:
@@ -163,10 +259,11 @@ def _restored(
     estimator = known[name](**own.replaced(saved, known[name]))
     # What was not passed stays a name, so that no one takes the default for what the fit had.
     missing = {key: v for key, v in saved.items() if is_own(v) and key not in own.passed}
-    estimator.parameters_ = estimator.get_params(deep=False) | missing
+    known_as = estimator.get_params(deep=False) | missing
+    estimator.parameters_ = {key: v for key, v in known_as.items() if key != "engine"}
     _set_names(estimator, header)
     parts = header["attachments"]
-    for part_name, value in _attachments(parts, arrays).items():
+    for part_name, value in {**_attachments(parts, arrays), **(shared or {})}.items():
         setattr(estimator, f"{part_name}_", value)
     n_encoded = _n_encoded(estimator)
     estimator.fitted_ = estimator.method.from_arrays(
@@ -184,6 +281,7 @@ def _restored(
     for name in header.get("left_to_recipe", ()):
         setattr(estimator, _known_argument(estimator, name), LEFT.get(name))
     _refuse_foreign_novelty(estimator)
+    own.check(header, estimator)
     return estimator
 
 

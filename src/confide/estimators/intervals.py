@@ -1,21 +1,44 @@
 """Intervals and quantiles of an estimator, read off its prediction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 
+from confide.estimators.several import of_each_target, stacked
 from confide.prediction import Kind, Prediction
 
 
 class IntervalMixin:
-    """What every estimator with a `Prediction` offers."""
+    """What every estimator with a `Prediction` offers, for one target or for several."""
+
+    targets_: Mapping[str, Self] | None = None
+    """Where `fit` had several targets, the fitted model of each by its name; else None."""
+
+    def __sklearn_tags__(self) -> Tags:
+        """What scikit-learn asks: several targets are taken."""
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.multi_output = True
+        return tags
+
+    def adopt_targets(self, targets: Mapping[str, Self]) -> Self:
+        """Takes over a fitted model for each target, at once; nothing of an earlier fit is left."""
+        first: Any = next(iter(targets.values()))
+        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(first, name):
+                kept[name] = getattr(first, name)
+        self.__dict__ = {**kept, "targets_": dict(targets)}
+        return self
 
     def _prediction(self, X: ArrayLike) -> Prediction:
         """What the model says about some rows."""
         raise NotImplementedError
 
+    @of_each_target(stacked)
     def predict_interval(
         self,
         X: ArrayLike,
@@ -31,7 +54,8 @@ class IntervalMixin:
 
         Returns:
             The predictions, and the lower and upper bounds as (row, 2), or (row, 2, level) when
-            several levels are asked for.
+            several levels are asked for. For several targets, the second axis is the target:
+            (row, target), and (row, target, 2) or (row, target, 2, level).
         """
         prediction = self._prediction(X)
         if np.ndim(confidence_level) == 0:
@@ -45,8 +69,9 @@ class IntervalMixin:
         intervals = [prediction.interval(kind, level) for level in levels]
         return prediction.mean, np.stack(intervals, axis=-1)
 
+    @of_each_target(stacked)
     def predict_quantiles(
         self, X: ArrayLike, quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     ) -> Float64[np.ndarray, "row quantile"]:
-        """Quantiles of a new observation for each row."""
+        """Quantiles of a new observation for each row; (row, target, quantile) for targets."""
         return self._prediction(X).quantiles(quantiles)

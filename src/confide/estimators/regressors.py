@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
+from confide.engines import Engine
 from confide.estimators.base import IntervalRegressor
 from confide.estimators.descriptions import described
 from confide.learners import Learner, named_learner
@@ -20,6 +21,10 @@ from confide.methods import (
 
 Estimator = TypeVar("Estimator", bound=IntervalRegressor)
 
+# Like `n_jobs`, `engine` changes where work is done, and not the results. So it is an
+# argument of the constructor, which `clone`, pipelines and searches carry along. Model files
+# do not keep it.
+
 
 @described(
     n_members="""number of networks, at least 2. More make the prediction steadier and shrink the
@@ -30,9 +35,10 @@ class BootstrappedDeepEnsembleRegressor(IntervalRegressor):
     """Networks with a confidence interval for the true function and a prediction interval.
 
     Trains a deep ensemble, goes back to a snapshot near the end of training, repeats the last
-    stretch on targets simulated from the members themselves, and reads the variance that is due
-    to finite data off the shift (Sluijterman, Cator and Heskes, Algorithms 1 and 2). X and y are
-    standardised inside, and tables with categories, dates and missing values are encoded.
+    stretch on targets simulated from the members themselves, and measures how far the predictions
+    shift: this shows the variance that is due to finite data (Sluijterman, Cator and Heskes,
+    Algorithms 1 and 2). X and y are standardised inside, and tables with categories, dates and
+    missing values are encoded.
 
     Example:
         >>> import numpy as np
@@ -66,6 +72,7 @@ class BootstrappedDeepEnsembleRegressor(IntervalRegressor):
     target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
     bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
+    engine: str | Engine | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
 
@@ -98,6 +105,7 @@ class DeepEnsembleRegressor(IntervalRegressor):
     target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
     bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
+    engine: str | Engine | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
 
@@ -129,6 +137,7 @@ class NaiveBootstrapRegressor(IntervalRegressor):
     target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
     bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
+    engine: str | Engine | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
 
@@ -158,6 +167,7 @@ class ConcreteDropoutRegressor(IntervalRegressor):
     target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
     bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
+    engine: str | Engine | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
 
@@ -191,6 +201,7 @@ class QualityDrivenEnsembleRegressor(IntervalRegressor):
     target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
     bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
+    engine: str | Engine | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
 
@@ -198,7 +209,7 @@ class QualityDrivenEnsembleRegressor(IntervalRegressor):
 @described(
     n_members="""number of members, at least 2; boosted trees differ by the rows that they sample,
         and by columns where `learner_parameters` say so.""",
-    max_epochs="rounds of boosting, or what a step of your learner is.",
+    max_epochs="rounds of boosting, or steps of your own learner.",
 )
 @dataclass(eq=False, repr=False)
 class BootstrappedEnsembleRegressor(IntervalRegressor):
@@ -206,7 +217,7 @@ class BootstrappedEnsembleRegressor(IntervalRegressor):
 
     The bootstrap of `BootstrappedDeepEnsembleRegressor` around boosted trees, or a learner of your
     own: members are trained, the last stretch is repeated on targets simulated from themselves, and
-    the shift tells the variance that is due to finite data. Boosted trees predict a mean alone:
+    the shift shows the variance that is due to finite data. Boosted trees predict a mean alone:
     their noise is learnt from residuals of rows that were left out in turn, which takes ten more
     trainings of a member.
     """
@@ -222,6 +233,7 @@ class BootstrappedEnsembleRegressor(IntervalRegressor):
     target_transform: Literal["log", "sqrt", "yeo-johnson", "auto"] | None = None
     bounds: tuple[float | None, float | None] | None = None
     n_jobs: int | None = None
+    engine: str | Engine | None = None
     verbose: bool = False
     random_state: int | np.random.RandomState | None = None
 

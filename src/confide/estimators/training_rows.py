@@ -88,6 +88,17 @@ class SeenRows:
         numbers, counts = np.unique(fingerprints(X, y), return_counts=True)
         return cls(numbers[:MOST_KEPT], len(y), int(counts[counts > 1].sum()))
 
+    def beside(self, X: Float[np.ndarray, "row feature"], y: Float64[np.ndarray, " row"]) -> Self:
+        """With further rows, of which as large a share is taken to equal another."""
+        numbers = np.union1d(self.numbers, fingerprints(X, y))[:MOST_KEPT]
+        n_rows = self.n_rows + len(y)
+        return replace(
+            self,
+            numbers=numbers,
+            n_rows=n_rows,
+            n_repeated=round(self.n_repeated * n_rows / self.n_rows),
+        )
+
     def refuse(self, X: Float[np.ndarray, "row feature"], y: Float64[np.ndarray, " row"]) -> None:
         """Refuses rows to calibrate with of which more are known than equal rows explain.
 

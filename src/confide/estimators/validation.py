@@ -45,6 +45,7 @@ _ADVICE = {
     "inconsistent numbers of samples": (
         "X and y need one entry for each row: were rows of only one of them dropped?"
     ),
+    "y should be a 1d array": "Pass one target here; `fit` alone takes several.",
     "minimum of 2 is required": "An ensemble needs at least two rows, and tens to be of use.",
     "features, but .* is expecting": _SAME_COLUMNS,
     "feature names should match": _SAME_COLUMNS,
@@ -238,16 +239,20 @@ def _refuse_odd_targets(y: Any) -> None:
     targets = np.asarray(y)
     if targets.dtype.kind in "mM":
         raise ValueError(f"y must be numbers, but it holds dates or durations. {_DAYS}")
-    if targets.ndim == 2 and targets.shape[1] != 1:
-        raise ValueError(
-            f"y must be one-dimensional, got shape {targets.shape}. For several targets, wrap the "
-            "estimator in sklearn.multioutput.MultiOutputRegressor."
-        )
     if y is not None and (word := _first_word(targets)) is not None:
         raise ValueError(
             f"y must be numbers, got {word!r}. This is regression: pick a column of numbers. "
             "Encode ordered grades as numbers; for classes use a classifier."
         )
+
+
+def checked_target(y: ArrayLike) -> Rows:
+    """One target of several, as numbers that can be learnt."""
+    _refuse_odd_targets(y)
+    with _advice(None):
+        numbers = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    check_targets(numbers)
+    return np.asarray(numbers)
 
 
 def check_targets(y: Rows) -> None:
@@ -405,7 +410,7 @@ def _check_ranges(encoder: Encoder | None, X: Table) -> None:
         spans = np.ptp(X, axis=0)
     if not np.isfinite(spans).all():
         raise ValueError(
-            f"X must have a range that floats can hold, but this column has not: "
+            f"X must have a range that floats can hold, but this column does not: "
             f"{names[np.argmin(np.isfinite(spans))]}. Express it in other units."
         )
     if encoder is not None:
@@ -424,30 +429,26 @@ def _check_ranges(encoder: Encoder | None, X: Table) -> None:
 
 def _warn_of_columns(encoder: Encoder) -> None:
     """Warns of columns that were left out, and of categories that may be meant otherwise."""
-    if encoder.left_out:
-        listed = "; ".join(f"{name} ({reason})" for name, reason in encoder.left_out.items())
-        _warn(
-            LeftOutColumnWarning(
-                f"Left out of the fit: {listed}. You need not do anything; to use such a column, "
-                "turn it into numbers or categories with common values."
-            )
-        )
-    if orders := encoder.guessed_orders:
-        listed = "; ".join(f"{name} ({order})" for name, order in orders.items())
-        _warn(
-            UserWarning(
-                f"Dates whose order of day and month nothing decides, and how they are read: "
-                f"{listed}. If that is wrong, write them as 2020-03-25."
-            )
-        )
-    if encoder.hints:
-        listed = "; ".join(f"{name} ({hint})" for name, hint in encoder.hints.items())
-        _warn(
-            UserWarning(
-                f"Read as categories, which may not be what you mean: {listed}. A model learns "
-                "more from numbers and dates."
-            )
-        )
+    left_out = (
+        "Left out of the fit: {}. You need not do anything; to use such a column, turn it into "
+        "numbers or categories with common values."
+    )
+    orders = (
+        "The order of day and month in these dates is not certain, and they are read so: {}. If "
+        "this is wrong, write them as 2020-03-25."
+    )
+    hints = (
+        "Read as categories, which may not be what you mean: {}. A model learns more from numbers "
+        "and dates."
+    )
+    for columns, category, message in (
+        (encoder.left_out, LeftOutColumnWarning, left_out),
+        (encoder.guessed_orders, UserWarning, orders),
+        (encoder.hints, UserWarning, hints),
+    ):
+        if columns:
+            listed = "; ".join(f"{name} ({why})" for name, why in columns.items())
+            _warn(category(message.format(listed)))
 
 
 def _warn(warning: Warning) -> None:

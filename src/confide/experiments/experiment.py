@@ -61,7 +61,16 @@ class Experiment(ABC):
 
 
 def open_run(experiment: Experiment, options: Options, path: Path) -> RunFolder:
-    """The run's folder; one with other settings is refused. Some of its levels may be asked for."""
+    """Opens the folder of a run, or makes it; a folder with other settings is refused.
+
+    Args:
+        experiment: what is run.
+        options: the settings of the run. Its levels may be a part of those in the folder.
+        path: the folder.
+
+    Returns:
+        The folder.
+    """
     fixed = options.fixed
     if (path / RUN_FILE).exists():
         levels = RunFolder(path).description.get("levels", [])
@@ -71,7 +80,16 @@ def open_run(experiment: Experiment, options: Options, path: Path) -> RunFolder:
 
 
 def cells_of(experiment: Experiment, options: Options, folder: RunFolder) -> list[Cell]:
-    """The cells that the options ask for, with the levels that all cells of the folder have."""
+    """The cells that the options ask for, with the levels that all cells of the folder have.
+
+    Args:
+        experiment: what is run.
+        options: the settings of the run.
+        folder: where the cells are stored.
+
+    Returns:
+        The cells, finished or not.
+    """
     levels = tuple(folder.description["levels"])
     cells = experiment.cells(replace(options, levels=levels))
     asked = set(options.levels)

@@ -74,7 +74,19 @@ class RunFolder:
 
     @classmethod
     def opened(cls, path: Path, experiment: str, fixed: Mapping[str, Any]) -> "RunFolder":
-        """The folder, made if need be; one that holds another run is refused."""
+        """Opens the folder of a run, or makes it.
+
+        Args:
+            path: the folder.
+            experiment: name of the experiment.
+            fixed: the settings that all cells share.
+
+        Returns:
+            The folder.
+
+        Raises:
+            RunFolderError: the folder holds another run, or other files.
+        """
         filelock = require("filelock", "experiments")
         folder = cls(path)
         asked = {"experiment": experiment, **fixed}

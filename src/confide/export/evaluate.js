@@ -90,11 +90,16 @@ function confideModel(parts) {
   const mean = (numbers) => numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
   const reached = (x, reach) => (reach === null ? x : min(max(x, reach[0]), reach[1]));
 
-  function byAngle(t, normal) {
-    const table = arrays.by_angle;
-    const at = (Math.atan2(t, normal) / (Math.PI / 2)) * (table.length - 1);
-    const below = min(Math.floor(at), table.length - 2);
-    return hypot(t, normal) * (table[below] + (at - below) * (table[below + 1] - table[below]));
+  // Half the interval of t plus normal noise, cubic through four entries of a table.
+  function byRatio(t, normal) {
+    if (t + normal === 0) return 0;
+    const [table, most] = [arrays.by_ratio, parts.rules.largest_log];
+    const at = ((min(max(Math.log(t / normal), -most), most) / most + 1) / 2) * (table.length - 1);
+    const first = min(max(Math.floor(at) - 1, 0), table.length - 4);
+    const x = at - first;
+    const [a, b, c, d] = [x, x - 1, x - 2, x - 3];
+    const weights = [(-b * c * d) / 6, (a * c * d) / 2, (-a * b * d) / 2, (a * b * c) / 6];
+    return hypot(t, normal) * weights.reduce((sum, weight, k) => sum + weight * table[first + k], 0);
   }
 
   const bound = (number, sign) => number ?? sign * Infinity; // null stands for infinity
@@ -120,7 +125,7 @@ function confideModel(parts) {
   function reachOf(epistemic, aleatoric) {
     const [e, total] = [sqrt(epistemic), sqrt(epistemic + aleatoric)];
     const [below, above] = parts.rules.total_bounds ?? [0, 0];
-    const least = max((parts.rules.epistemic_times ?? 0) * e, arrays.by_angle ? byAngle(e, sqrt(aleatoric)) : 0);
+    const least = max((parts.rules.epistemic_times ?? 0) * e, arrays.by_ratio ? byRatio(e, sqrt(aleatoric)) : 0);
     return [min(bound(below, -1) * total, -least), max(bound(above, 1) * total, least)];
   }
 

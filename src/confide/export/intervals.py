@@ -9,12 +9,17 @@ from scipy import stats
 from confide.estimators import IntervalRegressor
 from confide.export.parts import trees_parts, weights
 from confide.learners import plain_networks
+from confide.methods import concrete_dropout, deep_ensemble, quality_driven_ensemble
 from confide.persistence import Arrays
 from confide.prediction import Prediction
-from confide.uncertainty import TPlusNormalLaw, conformal_quantile
+from confide.uncertainty import LevelLaw, TPlusNormalLaw, conformal_quantile
 
-# Where the law of t plus normal noise is tabulated: linear between these, to within 1e-7.
-ANGLES = 2049
+# The law of t plus normal noise is tabulated by the logarithm of the ratio of both scales, up to
+# this size, where one of them is all. Cubic between entries, it is right to within 1e-8, however
+# heavy the tails.
+LARGEST_LOG, N_RATIOS = 21.0, 2049
+# Methods whose law of a new observation is normal, where they predict the noise themselves.
+NORMAL = (concrete_dropout, deep_ensemble)
 
 
 def interval_rules(
@@ -23,40 +28,75 @@ def interval_rules(
     """The bounds of both intervals, as functions of the variances of a row.
 
     With e the epistemic and a the aleatoric variance, half the method's own confidence interval is
-    `confidence_times` * sqrt(e). The prediction interval reaches from the mean by the largest of
-    these that are there: `total_bounds` * sqrt(e + a); `epistemic_times` * sqrt(e); and the array
-    `by_angle` at atan2(sqrt(e), sqrt(a)), linear between its entries from 0 to pi / 2, times
-    sqrt(e + a). It contains the confidence interval. `twins` says how that is calibrated, as
-    `confide.calibration.ConfidenceCalibration` does it. None stands for infinity.
+    `confidence_times` * sqrt(e); a method that has none lacks this. The prediction interval reaches
+    from the mean by the largest of these that are there: `total_bounds` * sqrt(e + a);
+    `epistemic_times` * sqrt(e); and the array `by_ratio` at log(e / a) / 2, cubic between its
+    entries from -`largest_log` to `largest_log`, times sqrt(e + a). For a method of bounds without
+    variances, half their distance takes the place of sqrt(e + a). If `contains` is true, it is made
+    wider where it would not contain the confidence interval. `twins` says how that is calibrated,
+    as `confide.calibration.ConfidenceCalibration` does it. None stands for infinity.
 
     Args:
-        model: a bootstrapped ensemble, fitted.
+        model: fitted.
         confidence_level: of both intervals.
 
     Returns:
         The numbers, and the arrays beside them.
+
+    Raises:
+        NoSuchIntervalError: the method has no intervals of that level.
     """
-    n_members, noise = model.fitted_.settings.n_members, model.fitted_.noise
-    p = (1 + confidence_level) / 2
-    rules: dict[str, Any] = {"confidence_times": float(stats.t.ppf(p, n_members - 1))}
-    arrays: Arrays = {}
+    on_twins, of_twins = model.confidence_calibration_, Arrays()
+    rules = _confidence_rules(model, confidence_level)
     if model.calibration_ is not None:
-        rules["total_bounds"] = _calibrated_bounds(model.calibration_, confidence_level)
-    elif noise is None:
-        angles = np.linspace(0, np.pi / 2, ANGLES)
-        zeros = np.zeros_like(angles)
-        law = TPlusNormalLaw(zeros, np.sin(angles), np.cos(angles), n_members - 1)
-        arrays["by_angle"] = law.half_width(confidence_level)
+        bounds = _calibrated_bounds(model.calibration_, confidence_level)
+        own, arrays = {"total_bounds": bounds, "contains": True}, Arrays()
     else:
-        own = float(stats.t.ppf(p, noise.degrees_of_freedom))
-        least = own * noise.least_scale(n_members)
-        rules["total_bounds"] = [-own * noise.tail_scale, own * noise.tail_scale]
-        rules["epistemic_times"] = max(least, rules["confidence_times"])
-    on_twins = model.confidence_calibration_
+        own, arrays = _prediction_rules(model, confidence_level)
+    rules |= own
     if on_twins is not None:
+        rules["contains"] = True
         rules["twins"], of_twins = _twins(on_twins, confidence_level)
-        arrays |= of_twins
-    return rules, arrays
+    return rules, arrays | of_twins
+
+
+def _confidence_rules(model: IntervalRegressor, confidence_level: float) -> dict[str, Any]:
+    """How wide the method's own confidence interval is, if it has one."""
+    n_members, p = model.fitted_.settings.n_members, (1 + confidence_level) / 2
+    if model.method is concrete_dropout:
+        return {"confidence_times": float(stats.norm.ppf(p))}
+    if model.method is quality_driven_ensemble or n_members == 1:
+        return {}
+    return {"confidence_times": float(stats.t.ppf(p, n_members - 1))}
+
+
+def _prediction_rules(
+    model: IntervalRegressor, confidence_level: float
+) -> tuple[dict[str, Any], Arrays]:
+    """How wide the method's own prediction interval is."""
+    fitted, p = model.fitted_, (1 + confidence_level) / 2
+    n_members, noise = fitted.settings.n_members, fitted.noise
+    if model.method is quality_driven_ensemble:
+        LevelLaw(np.zeros(1), np.ones(1), fitted.settings.confidence_level).half_width(
+            confidence_level
+        )  # or there is none of that level
+        return {"total_bounds": [-1.0, 1.0], "contains": False}, {}
+    if noise is not None:
+        own = float(stats.t.ppf(p, noise.degrees_of_freedom))
+        rules: dict[str, Any] = {"contains": n_members > 1}
+        rules["total_bounds"] = [-own * noise.tail_scale, own * noise.tail_scale]
+        if n_members > 1:
+            of_mean = float(stats.t.ppf(p, n_members - 1))
+            rules["epistemic_times"] = max(own * noise.least_scale(n_members), of_mean)
+        return rules, {}
+    if model.method in NORMAL:
+        normal = float(stats.norm.ppf(p))
+        return {"total_bounds": [-normal, normal], "contains": False}, {}
+    ratio = np.exp(np.linspace(-LARGEST_LOG, LARGEST_LOG, N_RATIOS))
+    total = np.hypot(ratio, 1.0)
+    law = TPlusNormalLaw(np.zeros(N_RATIOS), ratio / total, 1 / total, n_members - 1)
+    by_ratio = law.half_width(confidence_level)
+    return {"contains": True, "largest_log": LARGEST_LOG}, {"by_ratio": by_ratio}
 
 
 def _calibrated_bounds(calibration: Any, confidence_level: float) -> list[float | None]:

@@ -1,8 +1,8 @@
-"""What a bootstrapped ensemble of networks consists of: columns, scales, layers, noise."""
+"""What a model consists of: columns, scales, layers, noise."""
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from confide.encoding import (
 from confide.errors import NoPlainFormError
 from confide.estimators import IntervalRegressor
 from confide.learners import PlainNetworks, plain_networks
+from confide.methods import concrete_dropout
 from confide.persistence import Arrays
 from confide.trees import Trees
 
@@ -28,7 +29,11 @@ Matrix = Float64[np.ndarray, "row feature"]
 # option of a category, or None where it is missing.
 Value = float | int | None
 ONLY_BOOTSTRAPPED = (
-    "This needs a bootstrapped ensemble of confide's own networks, and this model is another: {}."
+    "This needs a bootstrapped ensemble of confide's own networks, but this model is a {}."
+)
+ONLY_OWN_NETWORKS = (
+    "This needs confide's own networks, and this model has boosted trees or networks of your own: "
+    "{}. Fit a model without `learner` and `network`."
 )
 
 
@@ -96,10 +101,8 @@ def model_parts(model: IntervalRegressor) -> Parts:
         )
     n_features = len(fitted.standardiser.x_mean)
     nets, again = (
-        plain_networks(fitted.learner, state, n_features) for state in (fitted.members, retrained)
+        _networks(fitted.learner, state, n_features) for state in (fitted.members, retrained)
     )
-    if nets is None or again is None:
-        raise NoPlainFormError(ONLY_BOOTSTRAPPED.format("boosted trees or a network of your own"))
     if encoder is None:
         raise NoPlainFormError("This needs a model that was fitted to a table with named columns.")
     standardiser = fitted.standardiser
@@ -127,6 +130,49 @@ def model_parts(model: IntervalRegressor) -> Parts:
     if fitted.noise is not None:
         arrays |= trees_parts("noise", fitted.noise.variance)
     return Parts(description, arrays, encoder)
+
+
+def plain_columns(model: IntervalRegressor) -> list[dict[str, Any]]:
+    """The columns in use and how each becomes features; those of an array are x0, x1 and so on."""
+    if model.encoder_ is not None:
+        return _columns(model.encoder_)
+    typical = model.fitted_.standardiser.x_mean.tolist()  # stands in for what is missing
+    names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(len(typical))])
+    facts = {"kind": "number", "width": 1, "cycles": [], "indicator": False, "missing": False}
+    return [
+        {"name": str(name), "start": i, "median": median, **facts}
+        for i, (name, median) in enumerate(zip(names, typical, strict=True))
+    ]
+
+
+def member_networks(fitted: Any, n_features: int) -> PlainNetworks:
+    """The networks whose means are the prediction: the members, or those of random passes.
+
+    Raises:
+        NoPlainFormError: they are not confide's own.
+    """
+    if not hasattr(fitted, "pass_key"):
+        return _networks(fitted.learner, fitted.members, n_features)
+    passes = concrete_dropout.random_passes(fitted, n_features)
+    blocks = [_networks(fitted.learner, each, n_features) for each in passes]
+    layers = zip(*(block.layers for block in blocks), strict=True)
+    joined = tuple(
+        (np.concatenate(weights), np.concatenate(biases))
+        for weights, biases in (zip(*layer, strict=True) for layer in layers)
+    )
+    return replace(blocks[0], layers=joined)
+
+
+def retrained_networks(fitted: Any, n_features: int) -> PlainNetworks:
+    """The retrained members of a bootstrapped ensemble."""
+    return _networks(fitted.learner, fitted.retrained, n_features)
+
+
+def _networks(learner: Any, state: Any, n_features: int) -> PlainNetworks:
+    networks = plain_networks(learner, state, n_features)
+    if networks is None:
+        raise NoPlainFormError(ONLY_OWN_NETWORKS.format(type(learner).__name__))
+    return networks
 
 
 def weights(networks: PlainNetworks) -> Float32[np.ndarray, "member weight"]:
@@ -162,6 +208,7 @@ def _facts(column: Column) -> dict[str, Any]:
     elif isinstance(column, NumericColumn) and column.kind in _READERS:
         cycles = {"date": getattr(column, "cycles", ()), "time": ("day",)}.get(column.kind, ())
         facts = {"median": column.median, "cycles": [CYCLES[cycle] for cycle in cycles]}
+        facts |= {"zone": getattr(column, "time_zone", None)}
     else:
         raise NoPlainFormError(
             f"The column {column.name!r} is of the kind {column.kind!r}, which has no plain form."

@@ -22,6 +22,7 @@ from confide.learners.network import Dense as Dense
 from confide.learners.network import Network as Network
 from confide.learners.network import PaperNetwork as PaperNetwork
 from confide.learners.network import Perceptron as Perceptron
+from confide.learners.network import PerceptronNetwork as PerceptronNetwork
 from confide.learners.networks import PAPER as PAPER
 from confide.learners.networks import TABULAR as TABULAR
 from confide.learners.networks import dropout_networks as dropout_networks
@@ -34,4 +35,10 @@ from confide.learners.protocol import Learner as Learner
 from confide.learners.protocol import Plan as Plan
 from confide.learners.protocol import Strength as Strength
 from confide.learners.protocol import require_learner as require_learner
+from confide.learners.spread import spread as spread
+from confide.learners.stored import MOST_ROWS as MOST_ROWS
+from confide.learners.stored import StoredData as StoredData
+from confide.learners.stored import StoredRows as StoredRows
+from confide.learners.stored import StoredTargets as StoredTargets
+from confide.learners.stored import store as store
 from confide.randomness import as_key as as_key

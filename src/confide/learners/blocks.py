@@ -1,6 +1,5 @@
 """Independent blocks of work side by side: one thread a core, blocks dealt over the devices."""
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -10,6 +9,8 @@ from typing import TypeVar
 import jax
 import numpy as np
 from jaxtyping import PyTree
+
+from confide.cores import available_cores
 
 Result = TypeVar("Result")
 Tree = TypeVar("Tree")
@@ -78,10 +79,3 @@ def padded_block(tree: PyTree, members: slice, size: int) -> PyTree:
     """The members of a block, the last one repeated until there are `size`."""
     index = np.minimum(np.arange(members.start, members.start + size), members.stop - 1)
     return jax.tree.map(lambda leaf: leaf[index], tree)
-
-
-def available_cores() -> int:
-    """The cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -13,9 +13,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, UInt32
 
 from confide.checks import is_number
+from confide.cores import available_cores
 from confide.errors import nearest
 from confide.extras import require
-from confide.learners.blocks import Worker, available_cores, run_in_blocks, slices
+from confide.learners.blocks import Worker, run_in_blocks, slices
 from confide.learners.data import TrainingData
 from confide.learners.likelihood import Likelihood, SquaredError
 from confide.learners.protocol import Learner, Plan
@@ -159,6 +160,15 @@ class BoostedTrees(Learner[tuple[Any, ...]]):
     def take(self, state: tuple[Any, ...], members: Int[np.ndarray, " taken"]) -> tuple[Any, ...]:
         """Some of the members, in that order."""
         return tuple(state[i] for i in members)
+
+    def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """The members of several states, one after the other."""
+        return tuple(chain(*states))
+
+    @property
+    def members_per_piece(self) -> int:
+        """Each member is trained by itself."""
+        return 1
 
     def to_arrays(self, state: tuple[Any, ...]) -> Arrays:
         """Each member's model in the library's own text format, which cannot run anything."""

@@ -1,7 +1,7 @@
 """The rows a learner trains on, padded so that compiled programs are reused."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,6 +30,27 @@ class TrainingData:
         """The real rows."""
         return self.X[: self.n_rows]
 
+    def input_blocks(self) -> Iterator[Float32[np.ndarray, "row feature"]]:
+        """The real rows as the one block that they are; those of `StoredData` are several."""
+        yield self.inputs
+
+    def kept(
+        self, name: str, blocks: Iterable[Float[np.ndarray, "member row"]], n_members: int
+    ) -> Float[np.ndarray, "member row"]:
+        """Targets of each member; this table is one block, that of `StoredData` has several.
+
+        Args:
+            name: of a file, which is not needed here.
+            blocks: one block, with a row of targets for each member.
+            n_members: number of members.
+
+        Returns:
+            The block.
+        """
+        del name, n_members
+        (block,) = blocks
+        return block
+
     def rows_of(self, member: int) -> Int[np.ndarray, " row"]:
         """Which of the real rows a member sees, in no particular order."""
         if self.member_rows is None:
@@ -51,7 +72,16 @@ class TrainingData:
         weight: Num[np.ndarray, " row"] | None = None,
         member_rows: Int[np.ndarray, "member row"] | None = None,
     ) -> "TrainingData":
-        """Pads the rows to their bucket; weights are scaled to mean one."""
+        """Pads the rows to their bucket; weights are scaled to mean one.
+
+        Args:
+            X: the rows, standardised.
+            weight: of each row, or None for equal weights.
+            member_rows: per member, which rows it sees, or None for all of them.
+
+        Returns:
+            The padded rows.
+        """
         return cls.from_blocks([X], X.shape, weight, member_rows)
 
     @classmethod

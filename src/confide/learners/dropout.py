@@ -111,6 +111,15 @@ class DropoutNetwork(Network):
             return module(X)
         return module(X, module.masks(key, X.shape[1]))
 
+    def plain_layers(self, module: DroppedPerceptron, n_features: int) -> list[Dense]:
+        """Its layers when nothing is dropped, both heads as one."""
+        del n_features
+        heads = module.layers[-2:]
+        weight, bias = (
+            jnp.concatenate([getattr(head, name) for head in heads]) for name in ("weight", "bias")
+        )
+        return [*module.hidden, Dense(weight, bias)]
+
     def penalty(self, module: DroppedPerceptron, n_rows: Int[Array, ""]) -> Float[Array, ""]:
         """The regulariser of all layers."""
         total = jnp.zeros(())

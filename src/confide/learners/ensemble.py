@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import jax
@@ -13,7 +14,7 @@ from jaxtyping import Array, Float, Float32, Int, UInt32
 
 from confide.checks import require_positive, require_whole
 from confide.learners.blocks import Worker, padded_block, run_in_blocks, slices
-from confide.learners.data import TrainingData, padded
+from confide.learners.data import TrainingData, bucket, padded
 from confide.learners.errors import TrainingDivergedError
 from confide.learners.likelihood import Likelihood
 from confide.learners.loop import (
@@ -25,10 +26,13 @@ from confide.learners.loop import (
     fresh_state,
     opened,
     train_member,
+    train_stretch,
 )
 from confide.learners.network import Network, partitioned
 from confide.learners.protocol import Learner, Plan, Strength
 from confide.learners.shuffle import grid
+from confide.learners.stored import StoredData, StoredTargets
+from confide.learners.stretches import Stretches
 from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
 from confide.randomness import MemberKeys, as_key
@@ -53,20 +57,31 @@ def refuse_learning_rate_beside(optimiser: Any, learning_rate: Any) -> None:
         )
 
 
-def balanced_block(n_members: int) -> int:
+def balanced_block(n_members: int, n_accelerators: int = 0) -> int:
     """The block size for an ensemble: two blocks at least, so that two cores have work.
 
-    It depends on the number of members alone, not on the machine.
+    It depends on the number of members alone, not on the machine, unless that has accelerators,
+    which round otherwise anyway: each of them has one block, because it is faster with more
+    members side by side.
 
     Example:
         >>> [balanced_block(n) for n in (1, 2, 5, 10, 64)]
         [1, 1, 3, 5, 8]
+        >>> [balanced_block(n, n_accelerators=2) for n in (1, 5, 64)]
+        [1, 3, 32]
     """
+    if n_accelerators:
+        return -(-n_members // n_accelerators)
     return min(MOST_MEMBERS_PER_BLOCK, -(-n_members // 2))
 
 
-class Alternative(NamedTuple):
-    """A network to choose.
+def accelerators() -> int:
+    """How many devices other than the CPU JAX has found."""
+    return sum(device.platform != "cpu" for device in jax.local_devices())
+
+
+class NetworkStrength(NamedTuple):
+    """A network that is more or less regularised.
 
     Attributes:
         network: the network.
@@ -76,7 +91,7 @@ class Alternative(NamedTuple):
 
     network: Network
     share: float
-    further: tuple["Alternative", ...] = ()
+    further: tuple["NetworkStrength", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +112,7 @@ class NetworkEnsemble(Learner[MemberState]):
         steps_per_call: steps in one call of the compiled loop, about a quarter of a second: how
             long Ctrl-C may take.
         stretch: rows whose order is held at once, so that a long table costs no memory for it.
-        choices: networks to choose from on rows that are held out, if there is a choice.
+        network_strengths: networks to choose from on rows that are held out, if there is a choice.
     """
 
     network: Network
@@ -109,7 +124,7 @@ class NetworkEnsemble(Learner[MemberState]):
     members_per_block: int = MOST_MEMBERS_PER_BLOCK
     steps_per_call: int = 6000
     stretch: int = 16_384
-    choices: tuple["Alternative", ...] = ()
+    network_strengths: tuple[NetworkStrength, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses what cannot be meant."""
@@ -123,12 +138,13 @@ class NetworkEnsemble(Learner[MemberState]):
             )
         refuse_learning_rate_beside(self.optimiser, self.learning_rate)
 
-    def init(self, keys: MemberKeys, data: TrainingData) -> MemberState:
+    def init(self, keys: MemberKeys, data: TrainingData | StoredData) -> MemberState:
         """Untrained members, each from its own key."""
 
         def init_block(worker: Worker, members: slice) -> MemberState:
-            block = worker.put(padded_block(keys, members, self.members_per_block))
-            return _init_block(self.network, self._optimiser, data.X.shape[1], block)
+            block = padded_block(keys, members, self.members_per_block)
+            network, block = worker.put((self.network, block))
+            return _init_block(network, self._optimiser, data.X.shape[1], block)
 
         return self._over_members(init_block, len(keys))
 
@@ -136,29 +152,21 @@ class NetworkEnsemble(Learner[MemberState]):
         self,
         keys: MemberKeys,
         state: MemberState,
-        data: TrainingData,
-        targets: Float[np.ndarray, "member row"],
+        data: TrainingData | StoredData,
+        targets: Any,
         plan: Plan,
         *,
         progress: Progress | None = None,
     ) -> MemberState:
         """All members trained on; raises `TrainingDivergedError` when a loss is not finite."""
+        if isinstance(data, StoredData):
+            return self._trained_from_disk(keys, state, data, targets, plan, progress)
         n_batches = self.steps_per_epoch(data.n_rows)
         epochs_per_call = max(1, self.steps_per_call // n_batches)
-        # The loop takes steps off; optax's own transformations are to be added.
-        rate = self.learning_rate if self.optimiser is None else -1.0
-        if callable(rate):
-            rate = jax.tree_util.Partial(rate)
-        elif not isinstance(rate, OneCycle):
-            rate = np.float32(rate)
-        training = Training(
-            self.network,
-            self.likelihood,
-            rate,
-            self._optimiser,
-            batch_size=min(self.batch_size, len(data.X)),
-            stretch=self.stretch,
-        )
+        starts = range(0, plan.epochs, epochs_per_call)
+        calls = [min(epochs_per_call, plan.epochs - done) for done in starts]
+        lengths = {n_epochs: np.int32(n_epochs) for n_epochs in calls}
+        training = self._training(len(data.X))
 
         def train_block(worker: Worker, members: slice) -> MemberState:
             keys_here, block, y, seen = padded_block(
@@ -172,13 +180,11 @@ class NetworkEnsemble(Learner[MemberState]):
                 n_rows=np.int32(data.n_rows),
                 sides=grid(data.n_rows),
             )
-            keys_here, block, rows = worker.put((keys_here, block, rows))
-            for done in range(0, plan.epochs, epochs_per_call):
-                n_epochs = min(epochs_per_call, plan.epochs - done)
+            here, keys_here, block, rows = worker.put((training, keys_here, block, rows))
+            total, of_calls = worker.put((np.int32(plan.total), lengths))
+            for n_epochs in calls:
                 block = jax.block_until_ready(
-                    _train_block(
-                        training, keys_here, block, rows, np.int32(n_epochs), np.int32(plan.total)
-                    )
+                    _train_block(here, keys_here, block, rows, of_calls[n_epochs], total)
                 )
                 _refuse_divergence(block, members, n_batches)
                 worker.check_stop()
@@ -187,6 +193,53 @@ class NetworkEnsemble(Learner[MemberState]):
             return block
 
         return self._over_members(train_block, len(targets))
+
+    def _trained_from_disk(
+        self,
+        keys: MemberKeys,
+        state: MemberState,
+        data: StoredData,
+        targets: StoredTargets,
+        plan: Plan,
+        progress: Progress | None,
+    ) -> MemberState:
+        """The same from rows on disk, which come a stretch at a time."""
+        stretches = Stretches(keys, data, targets, self._training(bucket(data.n_rows)))
+        n_stretches = stretches.n_stretches
+
+        def train_block(worker: Worker, members: slice) -> MemberState:
+            size = self.members_per_block
+            keys_here, block = padded_block((keys, state), members, size)
+            how = worker.put((stretches.training, keys_here))
+            block, total = worker.put((block, np.int32(plan.total)))
+            for epoch, stretch in np.ndindex(plan.epochs, n_stretches):
+                rows = stretches.read(members, size, plan.done + epoch, stretch)
+                rows, number = worker.put((rows, np.int32(stretch)))
+                block = jax.block_until_ready(_train_stretch(*how, block, rows, number, total))
+                _refuse_divergence(block, members, stretches.n_batches)
+                worker.check_stop()
+                if progress is not None:
+                    progress(Fraction(members.stop - members.start, n_stretches))
+            return block
+
+        return self._over_members(train_block, len(targets))
+
+    def _training(self, n_padded: int) -> Training:
+        """How a member is trained on a table that is padded to so many rows."""
+        # The loop takes steps off; optax's own transformations are to be added.
+        rate = self.learning_rate if self.optimiser is None else -1.0
+        if callable(rate):
+            rate = jax.tree_util.Partial(rate)
+        elif not isinstance(rate, OneCycle):
+            rate = np.float32(rate)
+        return Training(
+            self.network,
+            self.likelihood,
+            rate,
+            self._optimiser,
+            batch_size=min(self.batch_size, n_padded),
+            stretch=self.stretch,
+        )
 
     def predict(
         self, state: MemberState, X: Float[np.ndarray, "row feature"]
@@ -201,14 +254,19 @@ class NetworkEnsemble(Learner[MemberState]):
             for members in blocks
         ]
 
+        @functools.cache
+        def on_device(device: jax.Device) -> Any:
+            """The members, taken to a device once for all rows."""
+            return jax.device_put((self.network, self.likelihood, members_of), device)
+
         def predict_rows(worker: Worker, rows: slice) -> None:
+            network, likelihood, there = on_device(worker.device)
             block = np.zeros((ROWS_PER_BLOCK, X.shape[1]), np.float32)
             n_here = rows.stop - rows.start
             block[:n_here] = X[rows]
-            for members, (parameters, fixed) in zip(blocks, members_of, strict=True):
-                computed = _predict_block(
-                    self.network, self.likelihood, *worker.put((parameters, fixed, block))
-                )
+            block = worker.put(block)
+            for members, own in zip(blocks, there, strict=True):
+                computed = _predict_block(network, likelihood, *own, block)
                 for out, of_block in zip(outputs, computed, strict=True):
                     # NumPy slices freely; JAX would compile a program for every length.
                     here = np.asarray(of_block)[: members.stop - members.start, :n_here]
@@ -221,6 +279,10 @@ class NetworkEnsemble(Learner[MemberState]):
     def take(self, state: MemberState, members: Int[np.ndarray, " taken"]) -> MemberState:
         """Some of the members."""
         return jax.tree.map(lambda leaf: leaf[members], state)
+
+    def join(self, states: Sequence[MemberState]) -> MemberState:
+        """The members of several states, one after the other."""
+        return jax.tree.map(lambda *leaves: np.concatenate(leaves), *states)
 
     def to_arrays(self, state: MemberState) -> Arrays:
         """The weights, and what else the networks hold: all that predicting needs."""
@@ -262,11 +324,16 @@ class NetworkEnsemble(Learner[MemberState]):
         return True
 
     @property
+    def reads_from_disk(self) -> bool:
+        """A stretch at a time."""
+        return True
+
+    @property
     def strengths(self) -> Sequence[Strength]:
         """One for each of the networks to choose from."""
         return [
-            Strength(replace(self, network=network, choices=further), share)
-            for network, share, further in self.choices
+            Strength(replace(self, network=network, network_strengths=further), share)
+            for network, share, further in self.network_strengths
         ]
 
     @property
@@ -283,6 +350,11 @@ class NetworkEnsemble(Learner[MemberState]):
             return None
         return replace(self, learning_rate=rate / 10)
 
+    @property
+    def members_per_piece(self) -> int:
+        """A block: one core's work."""
+        return self.members_per_block
+
     def for_many(self) -> "NetworkEnsemble":
         """In the largest blocks."""
         return replace(self, members_per_block=MOST_MEMBERS_PER_BLOCK)
@@ -293,7 +365,16 @@ class NetworkEnsemble(Learner[MemberState]):
         n_features: int,
         fixed: tuple[Array | np.ndarray, ...] = (),
     ) -> MemberState:
-        """Members with the given weights that have not been trained on."""
+        """Members with the given weights, and an optimiser that has not taken a step.
+
+        Args:
+            parameters: the weights of each member.
+            n_features: number of features.
+            fixed: the other arrays of each member's network.
+
+        Returns:
+            The members.
+        """
         of = opened(self.network, n_features)
         fresh = jax.vmap(functools.partial(fresh_state, of, self._optimiser))
         return jax.tree.map(np.asarray, fresh(jax.numpy.asarray(parameters), fixed))
@@ -346,6 +427,21 @@ def _train_block(
 
 
 @functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
+def _train_stretch(
+    training: Training,
+    keys: UInt32[Array, "member 2"],
+    state: MemberState,
+    rows: MemberRows,
+    stretch: Int[Array, ""],
+    total: Int[Array, ""],
+) -> MemberState:
+    per_member = MemberRows(X=None, y=0, weight=None, seen=None, n_rows=None, sides=None, first=0)
+    train = functools.partial(train_stretch, training)
+    in_axes = (0, 0, per_member, None, None)
+    return jax.vmap(train, in_axes=in_axes)(keys, state, rows, stretch, total)
+
+
+@functools.partial(jax.jit, compiler_options=COMPILER_OPTIONS)
 def _predict_block(
     network: Network,
     likelihood: Likelihood,
@@ -353,12 +449,12 @@ def _predict_block(
     fixed: tuple[Array, ...],
     X: Float[Array, "row feature"],
 ) -> tuple[Float[Array, "member row"], ...]:
-    of = opened(network, X.shape[1])
+    of, inputs = opened(network, X.shape[1]), network.inputs(X.T)
 
     def predict(
         parameters: Float[Array, " parameter"], fixed: tuple[Array, ...]
     ) -> tuple[Array, ...]:
-        return likelihood.outputs(network.raw(of.module(parameters, fixed), X.T, None))
+        return likelihood.outputs(network.raw(of.module(parameters, fixed), inputs, None))
 
     return jax.vmap(predict)(parameters, fixed)
 

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree, UInt32
 
 from confide.learners.likelihood import Likelihood
 from confide.learners.network import Network, partitioned
-from confide.learners.shuffle import permutation, round_keys
+from confide.learners.shuffle import Grid, permutation, round_keys
 from confide.randomness import as_key
 
 
@@ -57,6 +57,7 @@ class MemberRows(NamedTuple):
     seen: Any  # Int[Array, " padded"], which rows in which order, or None for all
     n_rows: Any  # Int[Array, ""]
     sides: Any  # Grid, of the shuffle
+    first: Any = None  # Int[Array, ""], of X, where the members of a block have rows of their own
 
 
 class Opened(NamedTuple):
@@ -152,6 +153,11 @@ class Training(eqx.Module):
     batch_size: int = eqx.field(static=True)
     stretch: int = eqx.field(static=True)
 
+    def batches_per_stretch(self, n_padded: int) -> int:
+        """Steps of a stretch of a table that is padded to so many rows."""
+        of_table = -(-n_padded // self.batch_size)
+        return min(of_table, max(1, self.stretch // self.batch_size))
+
 
 def opened(network: Network, n_features: int) -> Opened:
     """The network for so many features."""
@@ -189,13 +195,100 @@ def train_member(
     The order of epoch e comes from the key and e alone, so stopping and going on changes nothing.
     The last, partial batch of an epoch is kept.
     """
-    network, rate, batch_size = training.network, training.learning_rate, training.batch_size
-    of, n_padded = opened(network, rows.X.shape[1]), rows.X.shape[0]
+    batch_size, n_padded = training.batch_size, rows.X.shape[0]
     n_batches = (rows.n_rows + batch_size - 1) // batch_size
-    batches_per_stretch = min(-(-n_padded // batch_size), max(1, training.stretch // batch_size))
+    batches_per_stretch = training.batches_per_stretch(n_padded)
     n_stretches = (n_batches + batches_per_stretch - 1) // batches_per_stretch
-    in_stretch = jnp.arange(batches_per_stretch * batch_size)
-    in_batch = jnp.arange(batch_size)
+    one_step = _step_on(training, rows, total)
+
+    def one_epoch(_: Int[Array, ""], state: MemberState) -> MemberState:
+        keys_order = round_keys(key, state.epoch, at_most=n_padded)
+        key_loss = jax.random.fold_in(as_key(key), state.epoch)
+
+        def one_stretch(stretch: Int[Array, ""], state: MemberState) -> MemberState:
+            first = stretch * batches_per_stretch
+            positions = first * batch_size + jnp.arange(batches_per_stretch * batch_size)
+            order = permutation(keys_order, rows.n_rows, rows.sides, positions)
+            if rows.seen is not None:
+                order = rows.seen[order]
+
+            def step_of_stretch(i: Int[Array, ""], state: MemberState) -> MemberState:
+                index = jax.lax.dynamic_slice(order, (i * batch_size,), (batch_size,))
+                return one_step(key_loss, first + i, index, state)
+
+            n_here = jnp.minimum(batches_per_stretch, n_batches - first)
+            return jax.lax.fori_loop(0, n_here, step_of_stretch, state)
+
+        state = state._replace(loss=jnp.zeros_like(state.loss))
+        state = jax.lax.fori_loop(0, n_stretches, one_stretch, state)
+        return state._replace(epoch=state.epoch + 1, loss=state.loss / n_batches)
+
+    return jax.lax.fori_loop(0, epochs, one_epoch, state)
+
+
+def visited_rows(
+    n_padded: int,
+    key: UInt32[Array, "2"],
+    epoch: Int[Array, ""],
+    n_rows: Int[Array, ""],
+    sides: Grid,
+    positions: Int[Array, " position"],
+) -> Int[Array, " position"]:
+    """The rows that `train_member` visits at some positions of an epoch.
+
+    Args:
+        n_padded: rows of the table with its padding.
+        key: of the member.
+        epoch: how many epochs are done.
+        n_rows: rows of the table.
+        sides: of the shuffle.
+        positions: in the order of the epoch.
+    """
+    return permutation(round_keys(key, epoch, at_most=n_padded), n_rows, sides, positions)
+
+
+def train_stretch(
+    training: Training,
+    key: UInt32[Array, "2"],
+    state: MemberState,
+    rows: MemberRows,
+    stretch: Int[Array, ""],
+    total: Int[Array, ""],
+) -> MemberState:
+    """One stretch of an epoch of `train_member`; all of them in turn make up the epoch.
+
+    Of `rows`, it has those of the stretch alone, in the order in which they are visited, and
+    `rows.seen` just counts them: were they sliced, XLA would round otherwise.
+    """
+    batch_size = training.batch_size
+    n_batches = (rows.n_rows + batch_size - 1) // batch_size
+    first = stretch * (rows.y.shape[0] // batch_size)
+    n_here = jnp.minimum(rows.y.shape[0] // batch_size, n_batches - first)
+    key_loss = jax.random.fold_in(as_key(key), state.epoch)
+    one_step = _step_on(training, rows, total)
+
+    def step_of_stretch(i: Int[Array, ""], state: MemberState) -> MemberState:
+        index = jax.lax.dynamic_slice(rows.seen, (i * batch_size,), (batch_size,))
+        return one_step(key_loss, first + i, index, state)
+
+    state = state._replace(loss=jnp.where(stretch == 0, 0.0, state.loss))
+    state = jax.lax.fori_loop(0, n_here, step_of_stretch, state)
+    is_last = first + n_here == n_batches
+    return state._replace(
+        epoch=state.epoch + is_last, loss=jnp.where(is_last, state.loss / n_batches, state.loss)
+    )
+
+
+def _step_on(training: Training, rows: MemberRows, total: Int[Array, ""]) -> Callable[..., Any]:
+    """One step of a member: from the key of its loss, its number, its rows and the state."""
+    network, rate, batch_size = training.network, training.learning_rate, training.batch_size
+    of, in_batch = opened(network, rows.X.shape[1]), jnp.arange(batch_size)
+    n_batches = (rows.n_rows + batch_size - 1) // batch_size
+    # The waves of a tabular network are a third of a step's work. Those of a long table would fill
+    # the memory.
+    table, inputs = rows.X, network.inputs
+    if len(rows.X) <= training.stretch:
+        table, inputs = network.inputs(rows.X.T).T, lambda X: X
 
     def one_step(
         key_loss: PRNGKeyArray,
@@ -204,8 +297,10 @@ def train_member(
         state: MemberState,
     ) -> MemberState:
         real = step * batch_size + in_batch < rows.n_rows
+        at = (index if rows.first is None else rows.first + index, index, index)
         X, y, weight = (
-            array.at[index].get(mode="promise_in_bounds") for array in (rows.X, rows.y, rows.weight)
+            array.at[own].get(mode="promise_in_bounds")
+            for array, own in zip((table, rows.y, rows.weight), at, strict=True)
         )
         weight = jnp.where(real, weight, 0.0)
 
@@ -214,7 +309,7 @@ def train_member(
         ) -> tuple[Float[Array, ""], Float[Array, ""]]:
             module = of.module(parameters, state.fixed)
             key_step = jax.random.fold_in(key_loss, step)
-            loss = training.likelihood.loss(network.raw(module, X.T, key_step), y, weight)
+            loss = training.likelihood.loss(network.raw(module, inputs(X.T), key_step), y, weight)
             return loss + network.penalty(module, rows.n_rows), loss
 
         # Our Adam does not look at the penalised loss: the penalty's value is then never computed.
@@ -236,26 +331,4 @@ def train_member(
             failed_step=jnp.where(state.failed_step >= 0, state.failed_step, failed_now),
         )
 
-    def one_epoch(_: Int[Array, ""], state: MemberState) -> MemberState:
-        keys_order = round_keys(key, state.epoch, at_most=n_padded)
-        key_loss = jax.random.fold_in(as_key(key), state.epoch)
-
-        def one_stretch(stretch: Int[Array, ""], state: MemberState) -> MemberState:
-            first = stretch * batches_per_stretch
-            positions = first * batch_size + in_stretch
-            order = permutation(keys_order, rows.n_rows, rows.sides, positions)
-            if rows.seen is not None:
-                order = rows.seen[order]
-
-            def step_of_stretch(i: Int[Array, ""], state: MemberState) -> MemberState:
-                index = jax.lax.dynamic_slice(order, (i * batch_size,), (batch_size,))
-                return one_step(key_loss, first + i, index, state)
-
-            n_here = jnp.minimum(batches_per_stretch, n_batches - first)
-            return jax.lax.fori_loop(0, n_here, step_of_stretch, state)
-
-        state = state._replace(loss=jnp.zeros_like(state.loss))
-        state = jax.lax.fori_loop(0, n_stretches, one_stretch, state)
-        return state._replace(epoch=state.epoch + 1, loss=state.loss / n_batches)
-
-    return jax.lax.fori_loop(0, epochs, one_epoch, state)
+    return one_step

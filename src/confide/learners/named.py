@@ -17,14 +17,17 @@ def named_learner(
 
     Args:
         learner: a name, or a learner.
-        parameters: of the named library, in its own words.
-        n_jobs: threads, or None for one per core.
+        parameters: those of the named library, under the names that it gives them.
+        n_jobs: number of threads, or None for one per core.
+
+    Returns:
+        The learner.
     """
     if not isinstance(learner, str):
         if parameters is not None:
             raise ValueError(
-                "`learner_parameters` is for learners by name, and `learner` is your own. Give it "
-                "its parameters when you make it."
+                "`learner_parameters` needs a learner by name, but `learner` is your own. Set its "
+                "parameters when you make it."
             )
         return require_learner(learner)
     if learner not in LEARNERS:

@@ -37,17 +37,34 @@ class Network(eqx.Module):
     def init(self, key: PRNGKeyArray, n_features: int) -> Any:
         """An untrained module."""
 
+    def inputs(self, X: Float[Array, "feature row"]) -> Float[Array, "input row"]:
+        """What a module is given of rows that lie in the columns of X: by default the rows."""
+        return X
+
     @abstractmethod
     def raw(
-        self, module: Any, X: Float[Array, "feature row"], key: PRNGKeyArray | None
+        self, module: Any, X: Float[Array, "input row"], key: PRNGKeyArray | None
     ) -> Float[Array, "output row"]:
         """The module's numbers for rows that lie in the columns of X.
 
         Args:
             module: the module with its weights.
-            X: the rows.
-            key: for layers that are random in training; None when predicting, where none is.
+            X: the rows, as `inputs` gives them.
+            key: for layers that are random in training; None for predictions, which are not random.
+
+        Returns:
+            The outputs of each row.
         """
+
+    def plain_layers(self, module: Any, n_features: int) -> "list[Dense] | None":
+        """The layers of a module as they are applied, for `PlainNetworks`; None if it has others.
+
+        Args:
+            module: the module with its weights.
+            n_features: the number of features.
+        """
+        del module, n_features
+        return None
 
     def penalty(self, module: Any, n_rows: Int[Array, ""]) -> Float[Array, ""]:
         """What is added to every batch's loss, given the number of training rows."""
@@ -92,7 +109,16 @@ class Perceptron(eqx.Module):
     def init(
         cls, key: PRNGKeyArray, n_features: int, hidden_layer_sizes: tuple[int, ...]
     ) -> "Perceptron":
-        """Glorot-uniform kernels, zero biases, as in the published runs."""
+        """Untrained, with Glorot-uniform kernels and zero biases, as in the published runs.
+
+        Args:
+            key: for the kernels.
+            n_features: number of features.
+            hidden_layer_sizes: units of each hidden layer.
+
+        Returns:
+            The perceptron.
+        """
         sizes = (n_features, *hidden_layer_sizes, 2)
         shapes = [(n_out, n_in) for n_in, n_out in itertools.pairwise(sizes)]
         # One draw for all layers compiles in a third of the time of a draw for each.
@@ -110,17 +136,16 @@ class Perceptron(eqx.Module):
             X = jax.nn.relu(layer(X))
         return self.head(X)
 
+    @property
+    def layers(self) -> list[Dense]:
+        """All of them, the head last."""
+        return [*self.hidden, self.head]
 
-class PaperNetwork(Network):
-    r"""The paper's network: a perceptron that outputs a mean and a log standard deviation.
 
-    The penalty is `l2_penalty` times the sum of the squared hidden kernels (no biases, not the
-    output layer, no factor one half: the settings of the published runs); a negative `l2_penalty`
-    stands for the paper's 1 / N.
-    """
+class PerceptronNetwork(Network):
+    """A perceptron of two outputs, whatever these mean."""
 
     hidden_layer_sizes: tuple[int, ...] = eqx.field(static=True)
-    l2_penalty: Float[Array | np.ndarray, ""]
 
     def init(self, key: PRNGKeyArray, n_features: int) -> Perceptron:
         """An untrained perceptron."""
@@ -132,6 +157,22 @@ class PaperNetwork(Network):
         """Its two outputs."""
         del key  # it is not random
         return module(X)
+
+    def plain_layers(self, module: Perceptron, n_features: int) -> list[Dense]:
+        """Its layers."""
+        del n_features
+        return module.layers
+
+
+class PaperNetwork(PerceptronNetwork):
+    r"""The paper's network: a perceptron that outputs a mean and a log standard deviation.
+
+    The penalty is `l2_penalty` times the sum of the squared hidden kernels (no biases, not the
+    output layer, no factor one half: the settings of the published runs); a negative `l2_penalty`
+    stands for the paper's 1 / N.
+    """
+
+    l2_penalty: Float[Array | np.ndarray, ""]
 
     def penalty(self, module: Perceptron, n_rows: Int[Array, ""]) -> Float[Array, ""]:
         """The l2 penalty on the hidden kernels."""

@@ -16,7 +16,12 @@ from confide.checks import (
 )
 from confide.errors import nearest
 from confide.learners.dropout import DropoutLikelihood, DropoutNetwork
-from confide.learners.ensemble import Alternative, NetworkEnsemble, balanced_block
+from confide.learners.ensemble import (
+    NetworkEnsemble,
+    NetworkStrength,
+    accelerators,
+    balanced_block,
+)
 from confide.learners.likelihood import Likelihood, Normal, SquaredError
 from confide.learners.loop import OneCycle
 from confide.learners.network import Network, PaperNetwork
@@ -160,15 +165,15 @@ def _tabular_networks(
         require_positive("learning_rate", rate, "Pass for example 0.02.")
         training = {**training, "learning_rate": OneCycle(np.asarray(rate, np.float32))}
     # First how smooth, by short trainings; then how long and how much dropout.
-    choices = []
+    strengths = []
     for is_smooth in (False, True) if smooth in (None, "auto") else (bool(smooth),):
         further = [
-            Alternative(TabularNetwork.of(sizes, dropped, is_smooth), share)
+            NetworkStrength(TabularNetwork.of(sizes, dropped, is_smooth), share)
             for dropped, share in dropouts.items()
         ]
-        choices.append(Alternative(further[0].network, SHORT, tuple(further)))
-    training = {**training, "choices": tuple(choices)}
-    return jax_networks(choices[0].network, SquaredError(), n_members, **training)
+        strengths.append(NetworkStrength(further[0].network, SHORT, tuple(further)))
+    training = {**training, "network_strengths": tuple(strengths)}
+    return jax_networks(strengths[0].network, SquaredError(), n_members, **training)
 
 
 def jax_networks(
@@ -191,7 +196,7 @@ def jax_networks(
     Returns:
         The networks, not yet trained.
     """
-    block = balanced_block(n_members)
+    block = balanced_block(n_members, accelerators())
     return NetworkEnsemble(
         network, likelihood, n_threads=n_threads(n_jobs), members_per_block=block, **training
     )

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float32
 
 from confide.learners.ensemble import NetworkEnsemble
 from confide.learners.loop import opened
-from confide.learners.network import Dense, PaperNetwork
-from confide.learners.tabular import CLIP, TabularNetwork, frequencies, plain_layers
+from confide.learners.network import Dense
+from confide.learners.tabular import CLIP, TabularNetwork, frequencies
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,23 +42,21 @@ def plain_networks(learner: Any, state: Any, n_features: int) -> PlainNetworks |
         learner: what was trained.
         state: the trained members.
         n_features: the number of features.
+
+    Returns:
+        Their layers, or None.
     """
-    network = learner.network if isinstance(learner, NetworkEnsemble) else None
-    of = None if network is None else opened(network, n_features)
-    if of is None or not isinstance(network, PaperNetwork | TabularNetwork):
+    if not isinstance(learner, NetworkEnsemble):
         return None
-    modules = [of.module(parameters, ()) for parameters in jnp.asarray(state.parameters)]
-    if isinstance(network, PaperNetwork):
-        layers = _stacked([[*module.hidden, module.head] for module in modules])
-        return PlainNetworks(None, (), "relu", layers)
-    layers = _stacked([plain_layers(module, network.smooth, n_features) for module in modules])
-    return PlainNetworks(CLIP, frequencies(n_features), "silu", layers)
+    network, of = learner.network, opened(learner.network, n_features)
 
+    def layers_of(parameters: Any, fixed: Any) -> list[Dense] | None:
+        return network.plain_layers(of.module(parameters, fixed), n_features)
 
-def _stacked(members: list[list[Dense]]) -> Any:
-    return tuple(
-        tuple(
-            np.stack([np.asarray(getattr(d, name)) for d in layer]) for name in ("weight", "bias")
-        )
-        for layer in zip(*members, strict=True)
-    )
+    members = jax.vmap(layers_of)(jnp.asarray(state.parameters), state.fixed)
+    if members is None:
+        return None
+    layers = tuple((np.asarray(layer.weight), np.asarray(layer.bias)) for layer in members)
+    if isinstance(network, TabularNetwork):
+        return PlainNetworks(CLIP, frequencies(n_features), "silu", layers)
+    return PlainNetworks(None, (), "relu", layers)

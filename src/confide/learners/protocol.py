@@ -22,6 +22,11 @@ class Plan(NamedTuple):
     An epoch is the learner's own step: a pass over the data for networks, a round of boosting for
     trees. A learner whose steps change as training goes on (a falling learning rate) reads off the
     plan where it is, so that training in stretches equals training in one go.
+
+    Attributes:
+        total: epochs of the whole training.
+        done: epochs that are finished.
+        epochs: epochs to train now.
     """
 
     total: int
@@ -87,18 +92,33 @@ class Learner(ABC, Generic[State]):
         taken = {name: array[members] for name, array in self.to_arrays(state).items()}
         return cast("State", taken)
 
+    def join(self, states: Sequence[State]) -> State:
+        """The members of several states, one after the other."""
+        parts = [self.to_arrays(state) for state in states]
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return cast("State", joined)
+
     def to_arrays(self, state: State) -> Arrays:
         """What a model file keeps: all that predicting needs."""
         if not isinstance(state, dict):
             raise TypeError(
                 f"The state of {type(self).__name__} must be a dictionary of arrays with a leading "
                 f"member axis, got a {type(state).__name__}. For another kind of state write "
-                "`take`, `to_arrays` and `from_arrays`."
+                "`take`, `join`, `to_arrays` and `from_arrays`."
             )
         return dict(state)
 
     def from_arrays(self, arrays: Arrays, n_members: int, n_features: int) -> State:
-        """Members that can be asked, from a model file's arrays, checked."""
+        """Checks the arrays of a model file, and makes members of them that can predict.
+
+        Args:
+            arrays: what `to_arrays` returned.
+            n_members: number of members.
+            n_features: number of features.
+
+        Returns:
+            The members.
+        """
         del n_features
         for name, array in arrays.items():
             checked_array(arrays, name, (n_members, *array.shape[1:]), array.dtype.type)
@@ -107,7 +127,19 @@ class Learner(ABC, Generic[State]):
     def checked_outputs(
         self, state: State, X: Float[np.ndarray, "row feature"], n_members: int
     ) -> Float[np.ndarray, "member row output"]:
-        """What the members predict for rows of the training data, if it can be read."""
+        """What the members predict for rows of the training data, checked.
+
+        Args:
+            state: the trained members.
+            X: rows of the training data.
+            n_members: number of members.
+
+        Returns:
+            The outputs of `predict`.
+
+        Raises:
+            ValueError: the outputs have another shape than the likelihood needs, or are NaN.
+        """
         outputs, name = np.asarray(self.predict(state, X)), f"{type(self).__name__}.predict"
         n_outputs = getattr(self.likelihood, "n_outputs", outputs.shape[-1])
         if outputs.shape != (shape := (n_members, len(X), n_outputs)):
@@ -126,7 +158,7 @@ class Learner(ABC, Generic[State]):
         """
         del state, data
         raise ValueError(
-            f"{type(self).__name__} has no optimiser that could begin anew. Leave "
+            f"{type(self).__name__} has no optimiser that could be reset. Leave "
             "`retrain_optimiser` at 'restored'."
         )
 
@@ -151,6 +183,11 @@ class Learner(ABC, Generic[State]):
         return False
 
     @property
+    def reads_from_disk(self) -> bool:
+        """Whether it trains on `StoredData`, which is larger than memory."""
+        return False
+
+    @property
     def strengths(self) -> "Sequence[Strength]":
         """The same learner with more and less regularisation, to choose from on held-out rows."""
         return ()
@@ -166,6 +203,20 @@ class Learner(ABC, Generic[State]):
 
     def for_many(self) -> "Learner[State]":
         """The same learner, for the members of many data sets side by side."""
+        return self
+
+    @property
+    def members_per_piece(self) -> int | None:
+        """Members that other processes train together: an engine cuts at multiples of it.
+
+        Members must have the same numbers, to the last bit, however many such pieces there are.
+        None if that is not known: all members are then trained in this process.
+        """
+        return None
+
+    @property
+    def at_home(self) -> "Learner[State]":
+        """The same learner without an engine, as a fitted method keeps it."""
         return self
 
 

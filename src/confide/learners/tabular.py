@@ -92,11 +92,15 @@ class TabularNetwork(Network):
         n_inputs = n_features * (1 + 2 * len(frequencies(n_features)))
         return TabularPerceptron.init(key, n_inputs, self.hidden_layer_sizes)
 
+    def inputs(self, X: Float[Array, "feature row"]) -> Float[Array, "input row"]:
+        """The features and waves of them."""
+        return periodic_features(X, self.smooth)
+
     def raw(
-        self, module: TabularPerceptron, X: Float[Array, "feature row"], key: PRNGKeyArray | None
+        self, module: TabularPerceptron, X: Float[Array, "input row"], key: PRNGKeyArray | None
     ) -> Float[Array, "1 row"]:
         """The mean."""
-        X = periodic_features(X, self.smooth) * (1 + SCALE_UNIT * module.scale[:, None])
+        X = X * (1 + SCALE_UNIT * module.scale[:, None])
         n_layers = len(module.hidden)
         keys = None if key is None else jax.random.bits(key, (n_layers,), jnp.uint32)
         for i, layer in enumerate(module.hidden):
@@ -105,6 +109,14 @@ class TabularNetwork(Network):
                 kept = hashed_mask(keys[i], X.shape, self.dropout)
                 X = jnp.where(kept, X / (1 - self.dropout), 0.0)
         return _in_units(module.head)(X)
+
+    def plain_layers(self, module: TabularPerceptron, n_features: int) -> list[Dense]:
+        """The layers as they are applied to clipped inputs and their waves; scales are in them."""
+        first, *others = (_in_units(layer) for layer in (*module.hidden, module.head))
+        heights = [1.0, *(_height(f, self.smooth) for f in frequencies(n_features) for _ in "sc")]
+        scale = 1 + SCALE_UNIT * module.scale
+        scale *= np.repeat(np.asarray(heights, np.float32), n_features)
+        return [Dense(first.weight * scale, first.bias), *others]
 
 
 def frequencies(n_features: int) -> tuple[float, ...]:
@@ -127,22 +139,6 @@ def periodic_features(
         height = _height(frequency, smooth)
         waves += [height * wave(2 * np.pi * frequency * X) for wave in (jnp.sin, jnp.cos)]
     return jnp.concatenate([X, *waves])
-
-
-def plain_layers(
-    module: TabularPerceptron, smooth: Float[Array | np.ndarray, ""], n_features: int
-) -> list[Dense]:
-    """The layers as they are applied to clipped inputs and their waves: the scales are in them.
-
-    Args:
-        module: the weights of one member.
-        smooth: that of the network.
-        n_features: the number of features.
-    """
-    first, *others = (_in_units(layer) for layer in (*module.hidden, module.head))
-    heights = [1.0, *(_height(f, smooth) for f in frequencies(n_features) for _ in "sc")]
-    scale = (1 + SCALE_UNIT * module.scale) * np.repeat(np.asarray(heights, np.float32), n_features)
-    return [Dense(first.weight * scale, first.bias), *others]
 
 
 def _height(frequency: float, smooth: Float[Array | np.ndarray, ""]) -> Any:

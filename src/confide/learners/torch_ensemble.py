@@ -1,6 +1,7 @@
 """Networks in PyTorch: members of the user's own module, trained side by side where it allows."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -106,6 +107,11 @@ class TorchEnsemble(Learner[State]):
             warnings.filterwarnings("error", message=".*performance drop")
             return next(filter(does, WAYS), None)
 
+    @property
+    def members_per_piece(self) -> int:
+        """Those that are trained side by side."""
+        return MOST_MEMBERS_PER_BLOCK if self.way is not None else 1
+
     def init(self, keys: MemberKeys, data: TrainingData) -> State:
         """Untrained members, each from its own key."""
         del data
@@ -123,7 +129,7 @@ class TorchEnsemble(Learner[State]):
     ) -> State:
         """All members trained on; raises `TrainingDivergedError` when a loss is not finite."""
         trained: list[Member] = []
-        size = MOST_MEMBERS_PER_BLOCK if self.way is not None else 1
+        size = self.members_per_piece
         with threads(self._n_threads(min(size, len(state)), state[0].vector.numel())):
             for block in slices(len(state), size):
                 members = list(range(block.start, block.stop))
@@ -152,6 +158,10 @@ class TorchEnsemble(Learner[State]):
     def take(self, state: State, members: Int[np.ndarray, " taken"]) -> State:
         """Some of the members; what is taken twice is shared, because nothing changes it."""
         return tuple(state[i] for i in members)
+
+    def join(self, states: Sequence[State]) -> State:
+        """The members of several states, one after the other."""
+        return tuple(member for state in states for member in state)
 
     def to_arrays(self, state: State) -> Arrays:
         """The weights and buffers, as the module names them: all that predicting needs."""

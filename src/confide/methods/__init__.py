@@ -18,10 +18,13 @@ from confide.methods.batches import fit_batches
 from confide.methods.epochs import (
     FALLBACK,
     EpochChoice,
+    candidates_for,
     choose_epochs,
+    epochs_within,
     refuse_auto_epochs_without_law,
     search_epochs,
 )
+from confide.methods.further_rows import FurtherRows
 from confide.methods.held_out import Choice, choice_epochs, choose_strength, held_out_epochs
 from confide.methods.members import AUTO
 from confide.methods.predictor import mean_of
@@ -47,12 +50,15 @@ __all__ = [
     "REGISTRY",
     "Choice",
     "EpochChoice",
+    "FurtherRows",
     "bootstrapped_deep_ensemble",
+    "candidates_for",
     "choice_epochs",
     "choose_epochs",
     "choose_strength",
     "concrete_dropout",
     "deep_ensemble",
+    "epochs_within",
     "fit_batches",
     "held_out_epochs",
     "mean_of",

@@ -50,7 +50,7 @@ def fit_batches(
         try:
             fits = method.fit(keys[batch], X, targets[batch], settings, learner.for_many(), **how)
             # One data set is asked as if it had been fitted alone.
-            yield from (replace(fitted, learner=learner) for fitted in fits)
+            yield from (replace(fitted, learner=learner.at_home) for fitted in fits)
         except TrainingDivergedError as error:
             in_batch = error.member // settings.n_members % (batch.stop - batch.start)
             error.add_note(

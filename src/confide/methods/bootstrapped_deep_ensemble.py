@@ -9,7 +9,6 @@ from jaxtyping import Float, Float64, PRNGKeyArray
 
 from confide.bootstrap import Bootstrap, bootstrapped_ensemble
 from confide.checks import checked_field, require_choice, require_whole, require_within
-from confide.fingerprints import Groups
 from confide.learners import Learner
 from confide.methods import members
 from confide.methods.members import require_several
@@ -113,30 +112,32 @@ def fit(
     settings: Settings,
     learner: Learner[Any],
     *,
-    sample_weight: Row | None = None,
     progress: Progress | None = None,
-    held_out: Float64[np.ndarray, "set _ row"] | None = None,
-    groups: Groups | None = None,
+    **how: Any,
 ) -> list[Fitted]:
     """Trains the members, and retrains them on targets simulated from themselves.
 
-    See `confide.methods.members.fit_members` for the arguments.
+    See `confide.methods.members.prepared` for the arguments.
     """
-    how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
-    how |= {"held_out": held_out, "groups": groups}
-    sets = members.prepared(keys, X, targets, settings, learner, **how)
+    if how.get("further") is not None and settings.retrain_targets == "restandardised":
+        raise ValueError(
+            "retrain_targets='restandardised' needs all targets in memory, and the table is "
+            "larger. Leave it at 'original_scale'."
+        )
+    sets = members.prepared(keys, X, targets, settings, learner, progress=progress, **how)
     n_members, n_all = settings.n_members, len(sets.targets)
-    variance = None
-    if not learner.likelihood.has_variance:
-        variances = [own.variance(sets.data.inputs) for own in sets.residuals if own is not None]
-        variance = np.repeat(variances, n_members, axis=0)
+    known = [own for own in sets.residuals if own is not None]
+
+    def variance_at(inputs: Table) -> Float[np.ndarray, "member row"]:
+        return np.repeat([own.variance(inputs) for own in known], n_members, axis=0)
+
     ensembles = bootstrapped_ensemble(
         sets.keys,
         learner,
         sets.data,
         sets.targets,
         settings.bootstrap,
-        noise_variance=variance,
+        noise_variance=variance_at if known else None,
         progress=progress,
     )
     fits = []
@@ -169,8 +170,34 @@ def _prediction(
     fitted: Fitted, mean: Row, noise: Row, classical: Row, optimisation: Row
 ) -> Prediction:
     """Mean, both laws and the three variances for each row."""
+    epistemic = epistemic_variance(classical, optimisation, fitted.settings.n_members)
+    parts = {"classical_variance": classical, "optimisation_variance": optimisation}
+    return prediction_of(fitted, mean, noise, epistemic, **parts)
+
+
+def prediction_of(
+    fitted: FittedMembers,
+    mean: Row,
+    noise: Row,
+    epistemic: Row,
+    *,
+    classical_variance: Row | None = None,
+    optimisation_variance: Row | None = None,
+) -> Prediction:
+    """Mean and both laws for each row: a scaled t, and for a new observation noise beside it.
+
+    Args:
+        fitted: members with or without noise that was learnt from rows left out.
+        mean: the prediction.
+        noise: the variance of the noise.
+        epistemic: the variance of the prediction.
+        classical_variance: the part of it that is due to finite data, if it is known.
+        optimisation_variance: the part that is due to random training, for one member.
+
+    Returns:
+        The prediction.
+    """
     n_members = fitted.settings.n_members
-    epistemic = epistemic_variance(classical, optimisation, n_members)
     if fitted.noise is None:
         law: Law = bootstrapped_prediction_law(mean, epistemic, noise, n_members)
     else:
@@ -181,8 +208,8 @@ def _prediction(
         epistemic_variance=epistemic,
         prediction_law=law,
         confidence_law=bootstrapped_confidence_law(mean, epistemic, n_members),
-        classical_variance=classical,
-        optimisation_variance=optimisation,
+        classical_variance=classical_variance,
+        optimisation_variance=optimisation_variance,
         n_members=n_members,
     )
 

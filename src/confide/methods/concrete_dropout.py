@@ -10,7 +10,15 @@ from jaxtyping import Float64, PRNGKeyArray, UInt32
 
 from confide.bootstrap import Keys
 from confide.checks import checked_field, require_choice, require_positive, require_whole
-from confide.learners import Learner, as_key, dropout_networks, layer_sizes, slices, thinned
+from confide.learners import (
+    Learner,
+    MemberState,
+    as_key,
+    dropout_networks,
+    layer_sizes,
+    slices,
+    thinned,
+)
 from confide.methods import members
 from confide.methods.predictor import FittedMembers, Predictor, Row, Table
 from confide.persistence import Arrays, checked_array
@@ -58,7 +66,7 @@ class Settings(members.TrainingSettings):
         if not 2 <= self.n_passes <= MOST_PASSES:
             raise ValueError(
                 f"`n_passes` must lie between 2 and {MOST_PASSES}, got {self.n_passes}: one pass "
-                "has no spread, and that many would never end. Pass for example 200."
+                "has no spread, and too many would never end. Pass for example 200."
             )
 
 
@@ -71,7 +79,7 @@ def learner(
     if settings.n_passes * n_weights > MOST_WEIGHTS:
         raise ValueError(
             f"`n_passes` times the {n_weights} weights must be at most {MOST_WEIGHTS}, got "
-            f"{settings.n_passes} passes, and each row would take as many steps. Pass fewer "
+            f"{settings.n_passes} passes: each row would take too many steps. Pass fewer "
             "`n_passes`, or smaller `hidden_layer_sizes`."
         )
     on = 0.0 if settings.regulariser == "none" else 1.0
@@ -110,17 +118,18 @@ def fit(
     ]
 
 
-def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:
-    learner, n_features = fitted.learner.for_many(), X.shape[1]
+def random_passes(fitted: Fitted, n_features: int) -> Iterator[MemberState]:
+    """The networks of the passes, some at a time: the same whenever the same fit is asked."""
     keys = member_keys(as_key(fitted.pass_key), fitted.settings.n_passes)
-    inputs = fitted.standardiser.inputs(X)
     at_once = max(1, WEIGHTS_AT_ONCE // fitted.members.parameters[0].size)
-    outputs = np.concatenate(
-        [
-            learner.predict(thinned(learner, fitted.members, keys[some], n_features), inputs)
-            for some in slices(len(keys), at_once)
-        ]
-    )
+    for some in slices(len(keys), at_once):
+        yield thinned(fitted.learner, fitted.members, keys[some], n_features)
+
+
+def _numbers(fitted: Fitted, X: Table) -> Iterator[Row]:
+    learner, inputs = fitted.learner.for_many(), fitted.standardiser.inputs(X)
+    passes = random_passes(fitted, X.shape[1])
+    outputs = np.concatenate([learner.predict(networks, inputs) for networks in passes])
     means, variances = outputs[..., 0], outputs[..., 1]
     yield ensemble_mean(means)
     yield aleatoric_variance(variances)

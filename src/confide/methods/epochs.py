@@ -9,6 +9,7 @@ rows. Measured against the paper's 80 epochs in `results/epochs.md`.
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,6 +204,11 @@ def candidates_for(settings: EnsembleSettings, learner: Learner[Any], n_rows: in
     steps_per_epoch = learner.steps_per_epoch(n_rows)
     allowed = [epochs for epochs in CANDIDATES if _allowed(settings, epochs)]
     return [e for e in allowed if e * steps_per_epoch <= MOST_STEPS] or allowed[:1]
+
+
+def epochs_within(settings: EnsembleSettings, epochs: int) -> int:
+    """So many epochs, or the next number that the settings allow."""
+    return next(enough for enough in count(max(1, epochs)) if _allowed(settings, enough))
 
 
 def n_folds(n_rows: int) -> int:

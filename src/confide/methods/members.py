@@ -14,7 +14,8 @@ from jaxtyping import Float32, Float64, Int, PRNGKeyArray
 from confide.bootstrap import Keys, train_ensemble
 from confide.checks import checked_field, require_whole
 from confide.fingerprints import Groups
-from confide.learners import Learner, TrainingData, networks
+from confide.learners import Learner, StoredData, StoredTargets, TrainingData, networks
+from confide.methods.further_rows import FurtherRows, refuse_further_rows
 from confide.methods.held_out import held_out_epochs
 from confide.methods.noise import Noise, Residuals, out_of_fold_residuals
 from confide.methods.predictor import Answers, FittedMembers, Row, Table
@@ -87,8 +88,8 @@ class Prepared(NamedTuple):
 
     keys: Keys
     standardisers: list[Standardiser]
-    data: TrainingData
-    targets: Float32[np.ndarray, "member row"]
+    data: TrainingData | StoredData
+    targets: Float32[np.ndarray, "member row"] | StoredTargets
     residuals: Sequence[Residuals | None]
 
 
@@ -118,41 +119,9 @@ def prepared(
     held_out: Float64[np.ndarray, "set _ row"] | None = None,
     groups: Groups | None = None,
     with_noise: bool = True,
+    further: FurtherRows | None = None,
 ) -> Prepared:
-    """Each data set standardised by itself; see `fit_members` for the arguments."""
-    n_members, n_sets = settings.n_members, len(targets)
-    of_members = Keys.from_keys(keys, n_members)
-    rows = None if resample is None else resample(of_members.simulation, len(X))
-    robust = learner.is_robust
-    standardisers = Standardiser.for_each(X, targets, sample_weight, robust=robust)
-    scaled = np.stack([s.targets(y) for s, y in zip(standardisers, targets, strict=True)])
-    blocks = standardisers[0].input_blocks(X)
-    data = TrainingData.from_blocks(blocks, X.shape, sample_weight, rows)
-    residuals: Sequence[Residuals | None] = [None] * n_sets
-    if with_noise and not learner.likelihood.has_variance:
-        how: dict[str, Any] = {"means": held_out, "groups": groups, "progress": progress}
-        epochs = settings.max_epochs
-        residuals = out_of_fold_residuals(of_members, learner, data, scaled, epochs, **how)
-    # Not a copy where there is one set.
-    repeated = np.broadcast_to(scaled[:, None], (n_sets, n_members, len(X))).reshape(-1, len(X))
-    return Prepared(of_members, standardisers, data, repeated, residuals)
-
-
-def fit_members(
-    keys: Sequence[PRNGKeyArray],
-    X: Table,
-    targets: Float64[np.ndarray, "set row"],
-    settings: Any,
-    learner: Learner[Any],
-    *,
-    sample_weight: Row | None = None,
-    progress: Progress | None = None,
-    resample: Resample | None = None,
-    held_out: Float64[np.ndarray, "set _ row"] | None = None,
-    groups: Groups | None = None,
-    with_noise: bool = True,
-) -> list[FittedMembers]:
-    """Trains the members of all data sets, each on all rows or on those that `resample` draws.
+    """Standardises each data set by itself, and learns its noise if the learner predicts none.
 
     Args:
         keys: one for each data set.
@@ -166,14 +135,59 @@ def fit_members(
         held_out: what members predicted for rows left out, standardised, if that is known already.
         groups: number of each row's group: rows of a group are left out together.
         with_noise: whether the noise is learnt too; the mean of a prediction does not need it.
+        further: rows beyond those of X. There is only one data set then.
+
+    Returns:
+        What the members of all data sets are trained with.
+    """
+    n_members, n_sets = settings.n_members, len(targets)
+    if further is not None:
+        refuse_further_rows(learner, resampled=resample is not None)
+    of_members = Keys.from_keys(keys, n_members)
+    rows = None if resample is None else resample(of_members.simulation, len(X))
+    robust = learner.is_robust
+    standardisers = Standardiser.for_each(X, targets, sample_weight, robust=robust)
+    scaled = np.stack([s.targets(y) for s, y in zip(standardisers, targets, strict=True)])
+    blocks = standardisers[0].input_blocks(X)
+    data = TrainingData.from_blocks(blocks, X.shape, sample_weight, rows)
+    residuals: Sequence[Residuals | None] = [None] * n_sets
+    if with_noise and not learner.likelihood.has_variance:
+        how: dict[str, Any] = {"means": held_out, "groups": groups, "progress": progress}
+        epochs = settings.max_epochs if further is None else further.epochs_in_memory
+        residuals = out_of_fold_residuals(of_members, learner, data, scaled, epochs, **how)
+    if further is not None:
+        stored, of_stored, own = further.stored(X, targets[0], standardisers[0], n_members)
+        return Prepared(of_members, [own], stored, of_stored, residuals)
+    # Not a copy where there is one set.
+    repeated = np.broadcast_to(scaled[:, None], (n_sets, n_members, len(X))).reshape(-1, len(X))
+    return Prepared(of_members, standardisers, data, repeated, residuals)
+
+
+def fit_members(
+    keys: Sequence[PRNGKeyArray],
+    X: Table,
+    targets: Float64[np.ndarray, "set row"],
+    settings: Any,
+    learner: Learner[Any],
+    *,
+    progress: Progress | None = None,
+    **how: Any,
+) -> list[FittedMembers]:
+    """Trains the members of all data sets, each on all rows or on those that `resample` draws.
+
+    Args:
+        keys: one for each data set.
+        X: the inputs of all.
+        targets: of each data set.
+        settings: of the method.
+        learner: what is trained.
+        progress: called with the number of member-epochs just finished.
+        **how: the other arguments of `prepared`.
 
     Returns:
         A fit for each data set.
     """
-    how: dict[str, Any] = {"sample_weight": sample_weight, "progress": progress}
-    how |= {"resample": resample, "held_out": held_out, "groups": groups}
-    how |= {"with_noise": with_noise}
-    sets = prepared(keys, X, targets, settings, learner, **how)
+    sets = prepared(keys, X, targets, settings, learner, progress=progress, **how)
     epochs = settings.max_epochs
     state = train_ensemble(sets.keys, learner, sets.data, sets.targets, epochs, progress=progress)
     of_sets = np.arange(len(sets.targets)).reshape(len(keys), -1)

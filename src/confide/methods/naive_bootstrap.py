@@ -14,13 +14,7 @@ from confide.methods.members import require_several
 from confide.methods.predictor import SPREADS, Answers, FittedMembers, Predictor, Row, Table
 from confide.prediction import Prediction
 from confide.randomness import MemberKeys, generator_from
-from confide.uncertainty import (
-    Law,
-    aleatoric_variance,
-    bootstrapped_confidence_law,
-    bootstrapped_prediction_law,
-    ensemble_mean,
-)
+from confide.uncertainty import aleatoric_variance, ensemble_mean
 
 NAME = "naive_bootstrap"
 
@@ -71,21 +65,7 @@ def _prediction(fitted: Fitted, mean: Row, noise: Row, spread: Row) -> Predictio
     law is a scaled t with M - 1 degrees of freedom (Heskes 1997); a new observation adds the
     members' mean noise to it, as in Algorithm 2.
     """
-    n_members = fitted.settings.n_members
-    if fitted.noise is None:
-        law: Law = bootstrapped_prediction_law(mean, spread, noise, n_members)
-    else:
-        law = fitted.noise.prediction_law(mean, spread, noise, n_members)
-    return Prediction(
-        mean=mean,
-        aleatoric_variance=noise,
-        epistemic_variance=spread,
-        prediction_law=law,
-        confidence_law=bootstrapped_confidence_law(mean, spread, n_members),
-        classical_variance=None,
-        optimisation_variance=None,
-        n_members=n_members,
-    )
+    return bootstrapped_deep_ensemble.prediction_of(fitted, mean, noise, spread)
 
 
 predict = Predictor(_numbers, _prediction)

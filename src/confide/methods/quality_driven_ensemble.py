@@ -20,7 +20,14 @@ from confide.checks import (
     require_whole,
     require_within,
 )
-from confide.learners import Learner, Likelihood, Network, Perceptron, jax_networks, layer_sizes
+from confide.learners import (
+    Learner,
+    Likelihood,
+    Perceptron,
+    PerceptronNetwork,
+    jax_networks,
+    layer_sizes,
+)
 from confide.methods import members
 from confide.methods.members import require_several
 from confide.methods.predictor import SPREADS, FittedMembers, Predictor, Row, Table
@@ -41,24 +48,16 @@ AS_PUBLISHED = {
 FEW = 1e-3
 
 
-class BoundsNetwork(Network):
+class BoundsNetwork(PerceptronNetwork):
     """A perceptron whose outputs are an upper and a lower bound, apart from the start."""
 
-    hidden_layer_sizes: tuple[int, ...] = eqx.field(static=True)
     initial_bound: Float[Array | np.ndarray, ""]
 
     def init(self, key: PRNGKeyArray, n_features: int) -> Perceptron:
         """An untrained perceptron whose biases are the initial bounds."""
-        network = Perceptron.init(key, n_features, self.hidden_layer_sizes)
+        network = super().init(key, n_features)
         bias = self.initial_bound * jnp.array([1.0, -1.0])
         return eqx.tree_at(lambda net: net.head.bias, network, bias)
-
-    def raw(
-        self, module: Perceptron, X: Float[Array, "feature row"], key: PRNGKeyArray | None
-    ) -> Float[Array, "2 row"]:
-        """Upper and lower bound."""
-        del key  # it is not random
-        return module(X)
 
 
 class QualityDrivenLoss(Likelihood):

@@ -1,9 +1,10 @@
 """Judgement of predictions and intervals; knows arrays only.
 
 Read `simulated.py` for the paper's pointwise judgement over simulated data sets, `observed.py`
-for scores and coverage of observed targets.
+for scores and coverage of observed targets, `jackknife.py` for standard errors.
 """
 
+from confide.metrics.jackknife import jackknife_standard_error as jackknife_standard_error
 from confide.metrics.observed import COVERAGE_LEVELS as COVERAGE_LEVELS
 from confide.metrics.observed import CalibrationCurve as CalibrationCurve
 from confide.metrics.observed import ObservedCoverage as ObservedCoverage

@@ -52,6 +52,9 @@ def observed_coverage(
         intervals: as `predict_interval` returns them for several levels; bounds may be infinite.
         confidence_levels: those of `intervals`.
 
+    Returns:
+        The share for each level, with its confidence interval.
+
     Example:
         >>> bounds = np.array([[-1.0, 1.0]] * 4)[:, :, None]
         >>> seen = observed_coverage(np.array([0.0, 1.0, 2.0, 0.5]), bounds, np.array([0.9]))
@@ -138,6 +141,14 @@ def log_score(log_density: Row) -> Row:
 def interval_score(y: Row, intervals: Float64[np.ndarray, "row 2"], confidence_level: float) -> Row:
     r"""Winkler's interval score: the width, plus $2/\alpha$ times how far outside the target is.
 
+    Args:
+        y: observed targets.
+        intervals: the prediction interval of each row.
+        confidence_level: the level of `intervals`.
+
+    Returns:
+        The score of each row; lower is better.
+
     Example:
         >>> interval_score(np.array([1.0, 5.0]), np.array([[0.0, 4.0], [0.0, 4.0]]), 0.5).tolist()
         [4.0, 8.0]
@@ -150,6 +161,14 @@ def interval_score(y: Row, intervals: Float64[np.ndarray, "row 2"], confidence_l
 
 def pinball_loss(y: Row, quantiles: Quantiles, probabilities: Probabilities) -> Quantiles:
     """The loss that the true quantile minimises, for each row and probability.
+
+    Args:
+        y: observed targets.
+        quantiles: the predicted quantiles of each row.
+        probabilities: those of `quantiles`.
+
+    Returns:
+        The loss of each quantile; lower is better.
 
     Example:
         >>> pinball_loss(np.array([1.0]), np.array([[0.0, 3.0]]), np.array([0.25, 0.5])).tolist()
@@ -178,6 +197,14 @@ def calibration_curve(
     y: Row, quantiles: Quantiles, probabilities: Probabilities
 ) -> CalibrationCurve:
     """The share of targets at or below each predicted quantile.
+
+    Args:
+        y: observed targets that took no part in the fit.
+        quantiles: the predicted quantiles of each row.
+        probabilities: those of `quantiles`.
+
+    Returns:
+        The share for each probability.
 
     Example:
         >>> quantiles = np.array([[1.0, 2.0], [1.0, 2.0]])

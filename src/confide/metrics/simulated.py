@@ -170,6 +170,14 @@ def cicf_at_equal_mean_width(
     A difference that remains is due to where the intervals lie and which inputs are given the
     width, not to how wide they are on the whole.
 
+    Args:
+        true_mean: the true function at each input.
+        intervals: the confidence intervals of each method, by its name.
+        width: the mean width, or None for that of the first method.
+
+    Returns:
+        The CICF at each input, by the name of the method.
+
     Example:
         >>> one, ten = np.array([[[0.5, 1.5]]]), np.array([[[2.0, 12.0]]])
         >>> coverage = cicf_at_equal_mean_width(np.array([3.0]), {"one": one, "ten": ten})

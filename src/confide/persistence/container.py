@@ -3,6 +3,7 @@
 import hashlib
 import json
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -50,8 +51,8 @@ class Container:
             target.write(content)
 
     @classmethod
-    def read(cls, path: Path, *, format: str, version: int) -> Self:  # noqa: A002
-        """Reads a file, and checks that it is whole and of that format.
+    def read(cls, path: Path, *, format: str, versions: Sequence[int]) -> Self:  # noqa: A002
+        """Reads a file, and checks that it is whole and of that format, in one of its versions.
 
         `is_as_written` says whether its checksum is right.
 
@@ -68,7 +69,7 @@ class Container:
                 _refuse_stranger(path, file.read(512), format)
                 file.seek(0)
                 header = _header(file)
-                _check_format(path, header, format, version)
+                _check_format(path, header, format, versions)
                 file.seek(0)
                 arrays = load(file.read())
             return cls(header, arrays)
@@ -135,15 +136,17 @@ def _header(file: BinaryIO) -> Any:
     return json.loads((json.loads(file.read(length)).get("__metadata__") or {}).get("header", "{}"))
 
 
-def _check_format(path: Path, header: Any, format: str, version: int) -> None:  # noqa: A002
+def _check_format(path: Path, header: Any, format: str, versions: Sequence[int]) -> None:  # noqa: A002
     if not isinstance(header, dict) or header.get("format") != format:
         raise ModelFileError(
             f"{path} is not a {format}: its header does not say so. Pass a file that `save` wrote."
         )
-    if header.get("format_version") != version:
+    version = header.get("format_version")
+    if version not in versions:
+        old = isinstance(version, int) and version < min(versions)
+        what = "fit and save the model again" if old else "install that version or a newer one"
         raise ModelFileError(
-            f"{path} has format version {header.get('format_version')!r}, and this confide reads "
-            f"version {version}. It was written by confide "
-            f"{header.get('confide_version', 'of an unknown version')}: install that version or a "
-            "newer one."
+            f"{path} has format version {version!r}, and this confide reads version "
+            f"{' and '.join(map(str, versions))}. It was written by confide "
+            f"{header.get('confide_version', 'of an unknown version')}: {what}."
         )

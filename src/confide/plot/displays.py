@@ -60,6 +60,9 @@ class IntervalsDisplay(RowsDisplay):
             ax: where to draw, or None for a new figure.
             confidence_level: level of both intervals.
             kind: "confidence" or "prediction" for one kind of intervals.
+
+        Returns:
+            The Display, drawn.
         """
         how: dict[str, Any] = {"confidence_level": confidence_level, "kind": kind, "ax": ax}
         ax = plot_intervals(self.prediction, self.x, self.y, joined=self.joined, **how)
@@ -204,7 +207,15 @@ class NoveltyDisplay(Display):
 
     @classmethod
     def from_prediction(cls, prediction: Prediction, **options: Any) -> Self:
-        """Draws the p-values of a prediction, with the options of `plot`."""
+        """Draws the p-values of a prediction.
+
+        Args:
+            prediction: one that has novelty p-values.
+            **options: those of `plot`.
+
+        Returns:
+            The Display, drawn.
+        """
         return cls(prediction).plot(**options)
 
     def plot(self, ax: "Axes | None" = None, *, threshold: float = NOVEL) -> Self:

@@ -39,7 +39,7 @@ def plot_effects(curves: "Mapping[str, pd.DataFrame]", confidence_level: float) 
         above.plot(x, curve["mean"].to_numpy(), color="black", marker="." if categories else "")
         for source, words in WORDS.items():
             if f"{source}_sd" in curve:
-                below.plot(x, curve[f"{source}_sd"].to_numpy(), label=words)
+                below.plot(x, curve[f"{source}_sd"].to_numpy(), color=COLOURS[source], label=words)
         if categories:
             set_words(below, x, list(curve["value"]))
         below.set_xlabel(name)

@@ -119,7 +119,7 @@ def plot_confidence_calibration(
     _paint_band(ax, places, own, thin=True)
     if places.joined:
         # Where the calibrated band is the narrower one, its edges still show.
-        ax.plot(places.position, calibrated.bounds, color=COLOURS["edge"], linewidth=1.2)
+        ax.plot(places.position, calibrated.bounds, color=COLOURS["confidence"], linewidth=1.2)
     _paint_mean(ax, picture, places.joined, (4, 1.2))
     return _finished(ax, places)
 
@@ -156,12 +156,12 @@ def plot_widening(
     ax.axhline(1, color=COLOURS["nominal"], linestyle=dashes, linewidth=1, label="as wide")
     style: dict[str, Any]
     if places.joined:
-        ax.plot(position, shown.times, color=COLOURS["edge"], linewidth=1.4)
+        ax.plot(position, shown.times, color=COLOURS["confidence"], linewidth=1.4)
     else:
-        style = {"color": COLOURS["own"], "markersize": mark_size(places, 4, 2)}
+        style = {"color": COLOURS["confidence"], "markersize": mark_size(places, 4, 2)}
         ax.plot(position, shown.times, "o", **style)
     if shown.biased.any():
-        style = {"color": COLOURS["observed"], "markersize": mark_size(places, 5, 2.5), "zorder": 3}
+        style = {"color": COLOURS["biased"], "markersize": mark_size(places, 5, 2.5), "zorder": 3}
         only = np.where(shown.biased, shown.times, np.nan)
         ax.plot(position, only, ".-" if places.joined else "^", label=BIASED, **style)
     label_places(ax, places)

@@ -24,6 +24,9 @@ def plot_novelty(
         threshold: rows with a p-value below this are counted and marked as novel.
         ax: where to draw, or None for a new figure.
 
+    Returns:
+        The axis.
+
     Example:
         >>> import numpy as np
         >>> from matplotlib.figure import Figure
@@ -39,7 +42,7 @@ def plot_novelty(
     ax = axis_or_new(ax)
     starts, counts = counted.edges[:-1], [counted.novel, counted.others]
     style: dict[str, Any] = {"stacked": True, "edgecolor": "white", "linewidth": 0.5}
-    style |= {"color": [COLOURS["observed"], COLOURS["prediction"]]}
+    style |= {"color": [COLOURS["novel"], COLOURS["ordinary"]]}
     style |= {"label": [counted.name, "other rows"]}
     ax.hist([starts, starts], counted.edges.tolist(), weights=counts, **style)
     line: dict[str, Any] = {"color": COLOURS["nominal"], "linestyle": "--", "linewidth": 1}

@@ -94,7 +94,7 @@ def plot_overfitting(training: Prediction, *, ax: "Axes | None" = None) -> "Axes
     limit = f"largest honest mean ratio, {LARGEST_RATIO:.2f}"
     ax.plot(ends, LARGEST_RATIO * ends, color="black", linestyle="--", linewidth=1, label=limit)
     mean = f"mean ratio {ratio:.2g}"
-    ax.plot(ends, ratio * ends, color=COLOURS["observed"], linewidth=1.5, label=mean)
+    ax.plot(ends, ratio * ends, color="black", linestyle=":", linewidth=2, label=mean)
     for axis in (ax.xaxis, ax.yaxis):  # between powers of ten, numbers run into each other
         axis.set_minor_formatter("")
     ax.set_xlabel("noise (aleatoric variance)")

@@ -23,6 +23,11 @@ class RandomForestTruth(Truth):
     One forest fitted to the data is the true function, one fitted to its squared residuals the
     true variance; new targets are $y_{\mathrm{new}} \sim \mathcal N(f(x), \sigma^2(x))$, or follow
     another law of the noise with that mean and variance.
+
+    Attributes:
+        mean_forest: the true function.
+        variance_forest: the true variance of the noise.
+        noise: the law of the noise, with mean 0 and variance 1.
     """
 
     mean_forest: RandomForestRegressor
@@ -30,7 +35,16 @@ class RandomForestTruth(Truth):
 
     @classmethod
     def from_data(cls, X: Table, y: Row, *, noise: NoiseLaw = GAUSSIAN) -> "RandomForestTruth":
-        """The forests of the published runs: 100 trees of depth 3, seed 2, all rows."""
+        """The forests of the published runs: 100 trees of depth 3, seed 2, all rows.
+
+        Args:
+            X: inputs of the real data.
+            y: their targets.
+            noise: the law of the noise.
+
+        Returns:
+            The truth that was fitted.
+        """
         mean_forest = _paper_forest().fit(X, y)
         variance_forest = _paper_forest().fit(X, (y - mean_forest.predict(X)) ** 2)
         return cls(mean_forest, variance_forest, noise=noise)
@@ -50,6 +64,11 @@ class GradientBoostingTruth(Truth):
 
     A sum of a hundred small trees is rougher than a mean of them, so networks find it harder. The
     noise is that of Algorithm 3: a forest fitted to squared residuals.
+
+    Attributes:
+        mean_trees: the true function.
+        variance_forest: the true variance of the noise.
+        noise: the law of the noise, with mean 0 and variance 1.
     """
 
     mean_trees: GradientBoostingRegressor

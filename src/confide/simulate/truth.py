@@ -42,9 +42,17 @@ class Truth(ABC):
     def interval_probability(self, X: Table, lower: Bound, upper: Bound) -> Bound:
         """The exact probability that a new target lies in [lower, upper], for each row.
 
-        Averaged over simulated data sets it is the PICF, Eq. (6) (`PICFequation`). Bounds may have
-        an axis of simulations before that of rows. Crossed bounds hold nothing. A row without
-        noise is a point mass: held, bounds included, or not.
+        Averaged over simulated data sets it is the PICF, Eq. (6) (`PICFequation`). If the lower
+        bound is above the upper one, it is zero. A row without noise is a point mass: it lies in
+        the interval, bounds included, or it does not.
+
+        Args:
+            X: the rows.
+            lower: a bound for each row; there may be an axis of simulations before that of rows.
+            upper: the other bound, in the same shape.
+
+        Returns:
+            The probability for each row, and for each simulation if there are several.
         """
         mean, std = self.mean(X), self._checked_std(X)
         divisor = np.where(std > 0, std, 1.0)

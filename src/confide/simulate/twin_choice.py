@@ -46,7 +46,16 @@ def forest(X: Table, _: Row, seed: int) -> Fit:
 
 
 def boosting(X: Table, _: Row, seed: int) -> Fit:
-    """A sum of small trees, each on half of the rows."""
+    """A sum of small trees, each on half of the rows.
+
+    Args:
+        X: the rows that it will be fitted to; their number of columns matters.
+        _: their targets, which some kinds of twins need; this one does not.
+        seed: of all chance.
+
+    Returns:
+        A function that fits such trees to inputs and targets.
+    """
     unfitted = GradientBoostingRegressor(
         n_estimators=N_STEPS,
         max_depth=3,

@@ -41,8 +41,9 @@ class ExcelTable:
                 raise
             except Exception as error:  # a damaged file may raise anything inside the reader
                 raise TableFileError(
-                    f"{name} is damaged or no Excel workbook ({str(error)[:80] or type(error)}). "
-                    "Open and save it in Excel again, or save it as CSV."
+                    f"{name} is damaged or not an Excel workbook "
+                    f"({str(error)[:80] or type(error)}). Open and save it in Excel again, or save "
+                    "it as CSV."
                 ) from error
         self._table, self.schema, self.about_rows = table, table.schema, table.num_rows
 
@@ -57,8 +58,8 @@ class ExcelTable:
             except self._arrow.ArrowException as error:
                 needed = type_in_words(types[name])
                 raise TableFileError(
-                    f"{self._name}, column {name!r}: each value must be {needed}, as the column "
-                    f"needs, but not all are ({str(error).splitlines()[0]}). Correct them."
+                    f"{self._name}, column {name!r}: each value must be {needed}, but not "
+                    f"all are ({str(error).splitlines()[0]}). Correct them."
                 ) from error
             table = table.set_column(table.column_names.index(name), name, column)
         for start in range(0, table.num_rows, rows):
@@ -68,18 +69,17 @@ class ExcelTable:
         """Refuses what would not fit in memory: a small archive may hold any number of bytes."""
         meter = Meter(self._name, BYTES_PER_BYTE)
         with zipfile.ZipFile(file) as archive:
-            parts = [part for part in archive.infolist() if part.filename.endswith(".xml")]
-            for part in parts:
+            for part in archive.infolist():  # any name may be that of a sheet
                 with archive.open(part) as content:
                     last = b""
                     while piece := content.read(PIECE):
                         meter.add(len(piece))
-                        if DECLARATION in last + piece:
+                        if DECLARATION in (last + piece).replace(b"\0", b""):  # also in UTF-16
                             raise TableFileError(
                                 f"{self._name} declares entities, which no Excel workbook does. "
                                 "It is not opened."
                             )
-                        last = piece[-len(DECLARATION) :]
+                        last = piece[-2 * len(DECLARATION) :]
         file.seek(0)
 
     def _read(self, book: Any) -> Any:

@@ -311,7 +311,7 @@ def _records(head: bytes, delimiter: str) -> Iterator[list[str]]:
 
 
 def _delimiter(head: bytes) -> str:
-    """That which splits the header and agrees best with the next rows, in as many fields."""
+    """The delimiter that splits the header and gives most of the next rows as many fields."""
 
     def agreement(delimiter: str) -> tuple[float, int]:
         lengths = [len(row) for row in itertools.islice(_records(head, delimiter), 20)]

@@ -1,20 +1,22 @@
-"""One table in one file."""
+"""One table in one file, or in several of Parquet."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from confide.budget import Meter
 from confide.errors import TableFileError, nearest
 from confide.extras import require
 from confide.tables.binary import BinaryTable
+from confide.tables.dataset import ParquetFiles, is_of_many_files
 from confide.tables.excel import ExcelTable
 from confide.tables.recognise import ARROW_STREAM, CSV, EXCEL, PARQUET, table_format
 from confide.tables.separated import BLOCK_BYTES, SeparatedText
 from confide.tables.source import START_BYTES, Ahead, is_read_once, name_of, open_bytes, spooled
 
 ROWS_PER_BLOCK = 65_536
+AnyTable: TypeAlias = SeparatedText | BinaryTable | ExcelTable | ParquetFiles
 
 
 class TableFile:
@@ -24,11 +26,12 @@ class TableFile:
     null and their like are missing. A column whose first megabytes have a whole number that starts
     with a zero, such as the postal code 00501, is text. Of an Excel workbook the first sheet is
     read, with the names of the columns in its first row. Each file may be compressed by gzip, zstd
-    or bz2. The row labels of pandas in Parquet and Arrow are left out, other metadata is ignored;
-    nothing in a file is run.
+    or bz2. A folder of Parquet files, or a pattern such as folder/*.parquet, is one table, in the
+    order of their names, if all have the same columns. The row labels of pandas in Parquet and
+    Arrow are left out, other metadata is ignored; nothing in a file is run.
 
     Args:
-        source: A path, or "-" for standard input, which is read once.
+        source: A path, a pattern of paths, or "-" for standard input, which is read once.
         block_bytes: How much text is read at a time; the first block decides the types of columns,
             and no row may be longer.
 
@@ -45,7 +48,7 @@ class TableFile:
     def __init__(self, source: str | Path, *, block_bytes: int = BLOCK_BYTES) -> None:
         self.name = name_of(source)
         self._source, self._block_bytes = source, block_bytes
-        self._unread: SeparatedText | BinaryTable | ExcelTable | None = self._opened()
+        self._unread: AnyTable | None = self._opened()
         self.schema = self._unread.schema
         self.note: str | None = getattr(self._unread, "note", None)
         _check_names(self.schema.names, self.name)
@@ -92,7 +95,10 @@ class TableFile:
         """How many rows there are, roughly; None where only reading would tell."""
         return None if self._unread is None else self._unread.about_rows
 
-    def _opened(self) -> SeparatedText | BinaryTable | ExcelTable:
+    def _opened(self) -> AnyTable:
+        if is_of_many_files(self._source):
+            self.format = PARQUET
+            return ParquetFiles(self._source)
         stream = open_bytes(self._source)
         self.format = table_format(stream.peek(START_BYTES), self.name)
         if self.format == CSV:
@@ -103,8 +109,9 @@ class TableFile:
             )
         return BinaryTable(_seekable(stream, self.format, self.name), self.format, self.name)
 
-    def _taken(self) -> SeparatedText | BinaryTable | ExcelTable:
-        if self._unread is None and is_read_once(self._source):
+    def _taken(self) -> AnyTable:
+        many = is_of_many_files(self._source)
+        if self._unread is None and not many and is_read_once(self._source):
             raise TableFileError(f"{self.name} has been read already, and can be read only once.")
         table, self._unread = self._unread or self._opened(), None
         return table
@@ -131,7 +138,16 @@ def read_table(
     columns: Sequence[str] | None = None,
     types: Mapping[str, Any] | None = None,
 ) -> Any:
-    """The whole table of a file or of standard input ("-"); see TableFile."""
+    """The whole table of a file or of standard input ("-").
+
+    Args:
+        source: A path, or "-" for standard input.
+        columns: Those to read, in this order, or None for all.
+        types: Arrow types by column, see `TableFile.blocks`.
+
+    Returns:
+        The Arrow table.
+    """
     return TableFile(source).read(columns=columns, types=types)
 
 

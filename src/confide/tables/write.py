@@ -50,7 +50,7 @@ def write_blocks(
         NoRoomError: The disk is full.
         BrokenPipeError: Whoever read standard output has stopped; the caller's to handle.
     """
-    ending = _checked_ending(target, ending)
+    ending = checked_ending(target, ending)
     if str(target) != STANDARD_OUTPUT:
         check_target(Path(target), force=force)
     if for_spreadsheets is not None and ending.startswith((".csv", ".tsv")):
@@ -73,7 +73,16 @@ def write_blocks(
     return rows
 
 
-def _checked_ending(target: str | Path, ending: str | None) -> str:
+def checked_ending(target: str | Path, ending: str | None = None) -> str:
+    """The ending that says the format to write.
+
+    Args:
+        target: a path, or "-" for standard output.
+        ending: of standard output.
+
+    Raises:
+        TableFileError: no format has such an ending.
+    """
     name = (ending or ".csv") if str(target) == STANDARD_OUTPUT else Path(target).name.lower()
     for known in ENDINGS:
         if name.endswith(known):

@@ -40,6 +40,8 @@ from confide.uncertainty.paper import optimisation_variance as optimisation_vari
 from confide.uncertainty.pivots import PivotLaw as PivotLaw
 from confide.uncertainty.pivots import TwinErrors as TwinErrors
 from confide.uncertainty.t_plus_normal import TPlusNormalLaw as TPlusNormalLaw
+from confide.uncertainty.transformed import NOISE_NODES as NOISE_NODES
+from confide.uncertainty.transformed import NOISE_WEIGHTS as NOISE_WEIGHTS
 from confide.uncertainty.transformed import TRANSFORMS as TRANSFORMS
 from confide.uncertainty.transformed import BackTransformedLaw as BackTransformedLaw
 from confide.uncertainty.transformed import Transform as Transform

@@ -32,7 +32,7 @@ class DensityFreeLaw(Law):
         raise NoSuchIntervalError(self._no_density)
 
     def normal_mixture(self) -> NoReturn:
-        """Refuses: it is no mixture of normal laws."""
+        """Refuses: it is not a mixture of normal laws."""
         raise NoSuchIntervalError(self._no_density)
 
     @property

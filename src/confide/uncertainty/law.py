@@ -20,7 +20,13 @@ _FARTHEST, _HALVINGS = 1000.0, 64
 
 
 class NormalMixture(NamedTuple):
-    """Normal laws and their weights, which are the same for every row."""
+    """A mixture of normal laws for each row.
+
+    Attributes:
+        means: their common mean in each row.
+        scales: their standard deviations in each row.
+        weights: of the laws, the same for every row.
+    """
 
     means: Float64[np.ndarray, "row 1"]
     scales: Float64[np.ndarray, "row component"]
@@ -89,7 +95,7 @@ class Law(Protocol):
     def normal_mixture(self) -> NormalMixture:
         """The same law as a mixture of normal laws, whose CRPS has a closed form."""
         raise NoSuchIntervalError(
-            f"{type(self).__name__} is no mixture of normal laws. Score its quantiles or its "
+            f"{type(self).__name__} is not a mixture of normal laws. Score its quantiles or its "
             "intervals."
         )
 

@@ -69,6 +69,14 @@ def epistemic_variance(classical: Row, optimisation: Row, n_members: int) -> Row
     $\mathbb V(\hat f_*) = \sigma^2_{\mathrm{classical}} + \sigma^2_{\mathrm{optim}} / M$: all
     members saw the same data, so only the second part shrinks with their number.
 
+    Args:
+        classical: the classical variance of each row.
+        optimisation: the optimisation variance of each row, for one member.
+        n_members: number of members.
+
+    Returns:
+        The variance of each row.
+
     Example:
         >>> epistemic_variance(np.array([0.5]), np.array([2.0]), 2).tolist()
         [1.5]
@@ -97,6 +105,14 @@ def bootstrapped_confidence_law(
     $f(x) \in \hat f_* \pm t^{(M-1)}_{\alpha/2}
     \sqrt{\hat\sigma^2_{\mathrm{classical}} + \hat\sigma^2_{\mathrm{optim}} / M}$, with probability
     at least $1 - \alpha$ under Assumptions 3.1 and 3.2.
+
+    Args:
+        mean: the ensemble's prediction of each row.
+        epistemic_variance: of that prediction.
+        n_members: of the ensemble.
+
+    Returns:
+        The law of each row.
     """
     return TPlusNormalLaw.t(mean, np.sqrt(epistemic_variance), n_members - 1)
 
@@ -126,6 +142,14 @@ def deep_ensemble_confidence_law(
     r"""The law implied by Deep Ensembles (Section 2.2): Eq. (1) without its aleatoric terms.
 
     $\hat f_* \pm t^{(M-1)}_{\alpha/2} \sqrt{\frac1M \sum_i \hat f_i^2 - \hat f_*^2}$.
+
+    Args:
+        mean: the ensemble's prediction of each row.
+        disagreement_variance: between the members.
+        n_members: of the ensemble.
+
+    Returns:
+        The law of each row.
     """
     return TPlusNormalLaw.t(mean, np.sqrt(disagreement_variance), n_members - 1)
 
@@ -137,6 +161,14 @@ def deep_ensemble_prediction_law(
 
     $\hat f_* \pm z_{\alpha/2} \hat\sigma_*$ with
     $\hat\sigma_*^2 = \frac1M \sum_i (\hat f_i^2 - \hat f_*^2 + \hat\sigma_i^2)$.
+
+    Args:
+        mean: the ensemble's prediction of each row.
+        disagreement_variance: between the members.
+        aleatoric_variance: of the noise.
+
+    Returns:
+        The law of each row.
     """
     return TPlusNormalLaw.normal(mean, np.sqrt(disagreement_variance + aleatoric_variance))
 

@@ -62,7 +62,16 @@ class TPlusNormalLaw(SymmetricLaw):
 
     @classmethod
     def t(cls, location: Row, scale: Row, degrees_of_freedom: int) -> "TPlusNormalLaw":
-        """A scaled t law."""
+        """A scaled t law.
+
+        Args:
+            location: its centre in each row.
+            scale: what a t variable is multiplied by, in each row.
+            degrees_of_freedom: of the t law.
+
+        Returns:
+            The law.
+        """
         return cls(location, scale, np.zeros_like(scale), degrees_of_freedom)
 
     @property

@@ -24,8 +24,8 @@ from confide.uncertainty.law import Bounds, DerivedLaw, Draws, Law, Numbers, Row
 TransformName: TypeAlias = Literal["log", "sqrt", "yeo-johnson"]
 TRANSFORMS: tuple[TransformName, ...] = ("log", "sqrt", "yeo-johnson")
 # Means over the noise: exact to twelve digits for the logarithm of noise up to 2.
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
-_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+NOISE_NODES, _SIZES = np.polynomial.hermite_e.hermegauss(40)
+NOISE_WEIGHTS = _SIZES / _SIZES.sum()
 _NUMBERS_PER_BLOCK = 1_000_000
 # Halvings of a bracket that leave nothing between two floats.
 _HALVINGS = 64
@@ -131,10 +131,10 @@ class Transform:
         total = np.zeros(np.broadcast_shapes(location.shape, spread.shape))
         step = max(1, _NUMBERS_PER_BLOCK // max(1, total.size))
         with np.errstate(over="ignore", invalid="ignore"):
-            for first in range(0, len(_NODES), step):
-                nodes = _NODES[first : first + step].reshape(-1, *(1,) * total.ndim)
+            for first in range(0, len(NOISE_NODES), step):
+                nodes = NOISE_NODES[first : first + step].reshape(-1, *(1,) * total.ndim)
                 values = function(location + spread * nodes)
-                for weight, value in zip(_WEIGHTS[first:], values, strict=False):
+                for weight, value in zip(NOISE_WEIGHTS[first:], values, strict=False):
                     total += weight * value
         return total
 
@@ -160,7 +160,16 @@ class BackTransformedLaw(DerivedLaw):
 
     @classmethod
     def of_observation(cls, law: Law, transform: Transform, n_rows: int) -> "BackTransformedLaw":
-        """That of a target."""
+        """The law of a target, whose noise is part of the law itself.
+
+        Args:
+            law: the law of the transformed target.
+            transform: what was done to the target.
+            n_rows: number of rows.
+
+        Returns:
+            The law on the scale of the target.
+        """
         zeros = np.zeros(n_rows)
         return cls(law, transform, zeros, zeros, zeros + 1)
 

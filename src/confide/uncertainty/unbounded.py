@@ -44,7 +44,7 @@ class PartlyUnboundedLaw(DerivedLaw):
         return np.where(self.is_unbounded, -np.inf, self.law.log_density(value))
 
     def normal_mixture(self) -> NormalMixture:
-        """That of the other rows, with vast scales."""
+        """The mixture of the other rows, and one with vast scales for the unbounded rows."""
         means, scales, weights = self.law.normal_mixture()
         rows = self.is_unbounded[:, None]
         means = np.where(rows, self.location[:, None], means)

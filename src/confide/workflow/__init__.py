@@ -1,14 +1,21 @@
 """From a file to a page: what the commands do, as functions."""
 
+from confide.workflow.batch_predictor import BatchPredictor as BatchPredictor
 from confide.workflow.check import CheckedTable as CheckedTable
 from confide.workflow.check import check_table as check_table
 from confide.workflow.check import compared as compared
 from confide.workflow.check import settings_of as settings_of
 from confide.workflow.columns import as_meant as as_meant
 from confide.workflow.describe import Description as Description
+from confide.workflow.describe import TargetDescriptions as TargetDescriptions
 from confide.workflow.describe import described as described
+from confide.workflow.files import matching_files as matching_files
+from confide.workflow.files import outputs_of as outputs_of
+from confide.workflow.files import refuse_different as refuse_different
 from confide.workflow.fit import FittedTable as FittedTable
 from confide.workflow.fit import fit_table as fit_table
+from confide.workflow.long_tables import beyond_memory as beyond_memory
+from confide.workflow.long_tables import long_table as long_table
 from confide.workflow.notes import Notes as Notes
 from confide.workflow.page.content import page_document as page_document
 from confide.workflow.page.inputs import PageInputs as PageInputs
@@ -24,4 +31,8 @@ from confide.workflow.predict import rows_per_block as rows_per_block
 from confide.workflow.predict import without_formulas as without_formulas
 from confide.workflow.report import MOST_ROWS as MOST_ROWS
 from confide.workflow.report import page_inputs as page_inputs
+from confide.workflow.several import FittedTargets as FittedTargets
+from confide.workflow.several import fit_targets as fit_targets
+from confide.workflow.several import page_of as page_of
+from confide.workflow.several import without_others as without_others
 from confide.workflow.training_table import TrainingTable as TrainingTable

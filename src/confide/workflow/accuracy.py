@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64
 
+from confide.metrics import jackknife_standard_error
+
 Row = Float64[np.ndarray, " row"]
 
 # Beyond so many standard errors, a difference is not called chance.
@@ -34,7 +36,7 @@ def accuracy_scores(y: Row, mean: Row) -> list[Score]:
         Score(
             "RMSE",
             float(np.sqrt(squares.mean())),
-            _jackknife(np.sqrt(rest / max(n - 1, 1))),
+            jackknife_standard_error(np.sqrt(rest / max(n - 1, 1))),
             "root mean squared error: the typical error, in the target's unit",
         ),
         mean_score("MAE", np.abs(error), "mean absolute error, which large errors affect less"),
@@ -45,7 +47,7 @@ def accuracy_scores(y: Row, mean: Row) -> list[Score]:
             Score(
                 "R²",
                 float(1 - squares.sum() / spread.sum()),
-                _jackknife(1 - rest / rest_spread),
+                jackknife_standard_error(1 - rest / rest_spread),
                 "share of the target's variance that is explained: 1 is perfect, 0 is no better "
                 "than always predicting the mean",
             )
@@ -58,19 +60,8 @@ def is_worse_than_mean(r_squared: Score) -> bool:
     return r_squared.value < max(-TOO_FAR * r_squared.standard_error, FAR_WORSE)
 
 
-def is_no_better_than_mean(r_squared: Score) -> bool:
-    """Whether always predicting the mean would be as good, within chance, or better."""
-    return r_squared.value <= TOO_FAR * r_squared.standard_error
-
-
 def mean_score(name: str, values: Row, meaning: str) -> Score:
     """A mean over rows as a score."""
     n = len(values)
     error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else np.nan
     return Score(name, float(values.mean()), error, meaning)
-
-
-def _jackknife(without: Row) -> float:
-    """Standard error from the values without each row in turn."""
-    n = len(without)
-    return float(np.sqrt((n - 1) * np.var(without))) if n > 1 else np.nan

@@ -16,6 +16,8 @@ from confide.workflow.target import known_rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from confide.engines import Engine
+
 # What `confide fit` fits; its confidence intervals are calibrated.
 OURS = "bootstrapped deep ensemble"
 
@@ -51,6 +53,7 @@ def check_table(
     estimators: Mapping[str, IntervalRegressor] | None = None,
     seed: int = 0,
     verbose: bool = True,
+    engine: "str | Engine | None" = None,
 ) -> CheckedTable:
     """Coverage of the bootstrapped deep ensemble, calibrated and not, on a twin of a table.
 
@@ -63,6 +66,7 @@ def check_table(
         estimators: what to check instead, by name.
         seed: of the rows and all simulations.
         verbose: show progress.
+        engine: where to fit, as for `coverage_check`.
 
     Returns:
         The coverages, and what happened on the way.
@@ -86,5 +90,6 @@ def check_table(
             truth=truth,
             random_state=seed,
             verbose=verbose,
+            engine=engine,
         )
     return CheckedTable(report, tuple(notes))

@@ -1,5 +1,6 @@
 """What a model is, in words and as plain values."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,12 @@ class Description:
     @property
     def verdict(self) -> list[str]:
         """Whether the model is any good, in three lines."""
-        return verdict_lines(self.judged, self.warnings, calibrated=self.calibrated_on > 0)
+        from confide.calibration import CalibrationSummary  # here, because importing it is slow
+
+        found = self.confidence_calibration
+        on_twins = None if found is None else CalibrationSummary.from_json(found)
+        calibrated = self.calibrated_on > 0
+        return verdict_lines(self.judged, self.warnings, calibrated=calibrated, on_twins=on_twins)
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
@@ -89,22 +95,74 @@ class Description:
     @property
     def lines(self) -> list[str]:
         """In lines for people, whatever a stranger's file holds."""
-        width = max(map(len, self.facts)) + 2
         lines = [*self.verdict, ""] if self.rows else []
-        lines += [f"{name + ':':{width}}{fact}" for name, fact in self.facts.items()]
-        lines += ["", f"{len(self.columns)} columns:"]
-        names = [plain(column["name"]) for column in self.columns]
-        wide = max(map(len, names), default=0)
-        kinds = (column["kind"] for column in self.columns)
-        lines += [f"  {name:{wide}}  {kind}" for name, kind in zip(names, kinds, strict=True)]
-        for title, sentences in (("Notes", self.notes), ("Warnings", self.warnings)):
-            if sentences:
-                lines += ["", f"{title} from the fit:", *(f"  {line}" for line in sentences)]
+        lines += [*_aligned(self.facts), "", *_listed(self.columns), *self.from_the_fit]
         return [plain(line) for line in lines]
 
+    @property
+    def from_the_fit(self) -> list[str]:
+        """Notes and warnings, in lines."""
+        lines = []
+        for title, texts in (("Notes", self.notes), ("Warnings", self.warnings)):
+            if texts:
+                lines += ["", f"{title} from the fit:", *(f"  {line}" for line in texts)]
+        return lines
 
-def described(model: IntervalRegressor) -> Description:
-    """What a fitted model says of itself."""
+
+@dataclass(frozen=True)
+class TargetDescriptions:
+    """What a model of several targets says of itself.
+
+    Attributes:
+        targets: the description of each by its name.
+    """
+
+    targets: Mapping[str, Description]
+
+    def to_json(self) -> dict[str, Any]:
+        """Those of all targets."""
+        return {"targets": {name: each.to_json() for name, each in self.targets.items()}}
+
+    @property
+    def lines(self) -> list[str]:
+        """In lines for people: what is each target's own, then what is common to all."""
+        first, *_ = descriptions = list(self.targets.values())
+        facts = [each.facts for each in descriptions]
+        common = {
+            name: fact for name, fact in facts[0].items() if all(f.get(name) == fact for f in facts)
+        }
+        lines = [f"{len(self.targets)} targets: {', '.join(self.targets)}"]
+        for name, each in self.targets.items():
+            told_above = {*common, "predicts"}
+            own = {title: fact for title, fact in each.facts.items() if title not in told_above}
+            texts = [*(each.verdict if each.rows else []), *_aligned(own), *each.from_the_fit]
+            lines += ["", name, *(f"  {line}".rstrip() for line in texts)]
+        lines += ["", "All targets", *(f"  {line}" for line in _aligned(common)), ""]
+        return [plain(line) for line in [*lines, *_listed(first.columns)]]
+
+
+def _aligned(facts: Mapping[str, str]) -> list[str]:
+    width = max(map(len, facts), default=0) + 2
+    return [f"{name + ':':{width}}{fact}" for name, fact in facts.items()]
+
+
+def _listed(columns: Sequence[Mapping[str, str]]) -> list[str]:
+    names = [plain(column["name"]) for column in columns]
+    wide = max(map(len, names), default=0)
+    kinds = (column["kind"] for column in columns)
+    lines = [f"  {name:{wide}}  {kind}" for name, kind in zip(names, kinds, strict=True)]
+    return [f"{len(columns)} columns:", *lines]
+
+
+def described(model: IntervalRegressor) -> Description | TargetDescriptions:
+    """What a fitted model says of itself, or of each of its targets."""
+    if model.targets_ is None:
+        return described_target(model)
+    return TargetDescriptions({name: described_target(m) for name, m in model.targets_.items()})
+
+
+def described_target(model: IntervalRegressor) -> Description:
+    """What a fitted model of one target says of itself."""
     table, known = TrainingTable.of(model), model.training_table_
     rows = (
         None if known is None else {"trained on": known.n_trained, "set aside": known.n_set_aside}
@@ -123,7 +181,7 @@ def described(model: IntervalRegressor) -> Description:
         settings={
             name: in_words(value)
             for name, value in model.parameters_.items()
-            if name not in {"n_jobs", "verbose"}
+            if name not in {"n_jobs", "verbose", "engine"}
         },
         calibrated_on=0 if model.calibration_ is None else model.calibration_.n_rows,
         confidence_calibration=None if summary is None else summary.to_json(),

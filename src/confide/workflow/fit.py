@@ -21,7 +21,8 @@ from confide.simulate import FEWEST_ROWS as FEWEST_FOR_A_TWIN
 from confide.workflow.accuracy import TOO_FAR, accuracy_scores, mean_score
 from confide.workflow.baseline import boosted_means
 from confide.workflow.columns import as_meant
-from confide.workflow.describe import described
+from confide.workflow.describe import described_target
+from confide.workflow.long_tables import as_long, with_further
 from confide.workflow.notes import Notes, counted_in_file
 from confide.workflow.order import groups_in, order_of, sorted_by
 from confide.workflow.suspicions import below_zero, giveaways, wild_targets
@@ -31,6 +32,8 @@ from confide.workflow.verdict import LEVEL
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from confide.encoding import LongTable
 
 Row = Float64[np.ndarray, " row"]
 # The fewest rows from which a 95 % prediction interval can be calibrated.
@@ -65,17 +68,22 @@ class FittedTable:
     warnings: tuple[str, ...]
 
     @property
+    def target(self) -> str | None:
+        """The name of what it predicts."""
+        return described_target(self.model).target
+
+    @property
     def verdict(self) -> list[str]:
         """Whether the model is any good, in three lines."""
-        return described(self.model).verdict
+        return described_target(self.model).verdict
 
     def to_json(self) -> dict[str, Any]:
         """The model's description, as plain values."""
-        return described(self.model).to_json()
+        return described_target(self.model).to_json()
 
 
 def fit_table(
-    table: "pa.Table",
+    table: "pa.Table | LongTable",
     target: str,
     estimator: IntervalRegressor,
     *,
@@ -97,7 +105,8 @@ def fit_table(
     are calibrated by the estimator, on simulated twins of the rows that it is fitted to.
 
     Args:
-        table: columns of any kind; rows without a target are left out.
+        table: columns of any kind; rows without a target are left out. One that is larger than
+            memory is trained on from disk; rows are held out of its sample.
         target: name of the column to predict.
         estimator: what to fit, in place.
         file: name of the table's file, remembered.
@@ -127,12 +136,9 @@ def fit_table(
         warn_renamed("`honest` of fit_table", "`calibrate_confidence`")
         calibrate_confidence = honest
     notes = Notes()
-    if hold_out_by is not None and group is not None:
-        raise TargetError(
-            "Rows can be held out by time or by group, but `hold_out_by` and `group` were both "
-            "given. Pass one of them."
-        )
-    features, y, rows = known_rows(table, target, notes)
+    _refuse_two_ways(hold_out_by, group)
+    long = as_long(table, hold_out_by, group, calibrate_confidence=calibrate_confidence)
+    features, y, rows = known_rows(long.sample, target, notes)
     order = None if hold_out_by is None else order_of(features, hold_out_by)
     of_rows = None if group is None else groups_in(features, group)
     unused = {*exclude, *ids, *([] if group is None else [group])}
@@ -145,7 +151,9 @@ def fit_table(
             notes.add(_what_is_held_out(features, parts.aside, hold_out_by, group))
         if calibrate_confidence:
             _refuse_without_twin(parts)
-        model = estimator.fit(parts.train, parts.y_train, groups=parts.groups)
+        train = with_further(parts.train, long, target, sorted(unused))
+        model = estimator.fit(train, parts.y_train, groups=parts.groups)
+    notes.add(_what_is_in_memory(len(y), long.n_further))
     if len(parts.y_held) < parts.rows.n_set_aside:
         notes.add(
             f"Of {parts.rows.n_set_aside:,} held-out rows, {len(parts.y_held):,} are different; "
@@ -178,8 +186,9 @@ def fit_table(
                 worries += below_zero(at_held.prediction_interval(LEVEL)[:, 0], y)
     worries += _worries(model.fitted_, at_train, parts.y_train, at_held, parts.y_held)
     origin = TrainingTable(target, file, tuple(notes), tuple(worries), judged, tuple(ids))
-    model.training_table_ = replace(parts.rows, origin=asdict(origin))
-    description = described(model)
+    n_trained = parts.rows.n_trained + long.n_further
+    model.training_table_ = replace(parts.rows, origin=asdict(origin), n_trained=n_trained)
+    description = described_target(model)
     return FittedTable(model, tuple(description.notes), tuple(description.warnings))
 
 
@@ -196,6 +205,24 @@ def judged_on(prediction: Prediction, y: Row) -> dict[str, float]:
         numbers[f"coverage_{100 * level:g}"] = coverage.shares[0]
         numbers[f"coverage_{100 * level:g}_se"] = coverage.standard_error[0]
     return {name: float(value) for name, value in numbers.items()}
+
+
+def _refuse_two_ways(hold_out_by: str | None, group: str | None) -> None:
+    if hold_out_by is not None and group is not None:
+        raise TargetError(
+            "Rows can be held out by time or by group, but `hold_out_by` and `group` were both "
+            "given. Pass one of them."
+        )
+
+
+def _what_is_in_memory(n_in_memory: int, n_further: int) -> str:
+    """What a long table was used for; nothing of one in memory."""
+    if n_further == 0:
+        return ""
+    return (
+        f"The members were trained on all of {n_in_memory + n_further:,} rows but those held out. "
+        f"All else was chosen, learnt and judged on {n_in_memory:,} of them, drawn at random."
+    )
 
 
 def _what_is_held_out(

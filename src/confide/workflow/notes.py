@@ -42,6 +42,12 @@ class Notes:
         if note:
             self._notes[note] = None
 
+    def merge(self, others: "Notes") -> None:
+        """All that others say too."""
+        self._notes |= others._notes  # noqa: SLF001
+        for column, counts in others._unseen.items():  # noqa: SLF001
+            self._unseen.setdefault(column, Counter()).update(counts)
+
     @contextmanager
     def of_warnings(self) -> Iterator[None]:
         """Warnings inside become notes; values that training did not have are counted together."""

@@ -2,17 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from confide.budget import of_predicting, refuse_beyond_memory
 from confide.encoding import EncodedTable
+from confide.engines import Engine, named_engine
 from confide.errors import KeptColumnError, TableMismatchError, listed, nearest
-from confide.estimators import IntervalRegressor
+from confide.estimators import IntervalRegressor, models_of, prefixed
 from confide.tables import CSV, ROWS_PER_BLOCK, TableFile
 from confide.terminal import for_spreadsheet
 from confide.workflow.notes import Notes, counted_in_file
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 # Of a table that is predicted, at once.
@@ -58,8 +63,10 @@ def refuse_missing_columns(model: IntervalRegressor, there: Sequence[str]) -> No
     Raises:
         TableMismatchError: with all that are missing.
     """
-    unused = () if model.encoder_ is None else model.encoder_.left_out
-    needed = [name for name in feature_names(model) if name not in unused]
+    encoders = [own.encoder_ for own in models_of(model)]
+    # What no target uses need not be there.
+    unused = [() if encoder is None else encoder.left_out for encoder in encoders]
+    needed = [name for name in feature_names(model) if not all(name in some for some in unused)]
     names = set(there)  # of a wide table, a list would take minutes
     if missing := [name for name in needed if name not in names]:
         near = [hint for name in missing[:10] if (hint := nearest(name, there))]
@@ -90,7 +97,15 @@ def arrow_types(
 ) -> "dict[str, pa.DataType]":
     """The types to read a text file with, so that a category that looks like numbers stays text.
 
-    Other files say themselves of what type their columns are. Whole numbers that are kept stay so.
+    Other files say themselves of what type their columns are.
+
+    Args:
+        model: fitted.
+        source: the file.
+        kept: columns that are copied to the output; whole numbers stay whole there.
+
+    Returns:
+        Arrow types by the name of the column.
     """
     import pyarrow as pa
 
@@ -98,9 +113,24 @@ def arrow_types(
         return {}
 
     kinds = {"category": pa.string(), "many categories": pa.string(), "number": pa.float64()}
-    columns = () if model.encoder_ is None else model.encoder_.columns
+    encoders = [own.encoder_ for own in models_of(model) if own.encoder_ is not None]
+    columns = [column for encoder in reversed(encoders) for column in encoder.columns]
     types = {column.name: kinds[column.kind] for column in columns if column.kind in kinds}
     return {n: kind for n, kind in types.items() if n not in kept or kind == pa.string()}
+
+
+class PredictedBlock(NamedTuple):
+    """The predictions of a block's rows.
+
+    Attributes:
+        table: a row for each.
+        notes: what happened on the way.
+        n_novel: how many rows are unlike the training data.
+    """
+
+    table: "pa.Table"
+    notes: Notes
+    n_novel: int
 
 
 def prediction_blocks(
@@ -110,6 +140,7 @@ def prediction_blocks(
     confidence_level: float = 0.95,
     keep: Sequence[str] = (),
     notes: Notes | None = None,
+    engine: Engine | None = None,
 ) -> "Iterator[pa.Table]":
     """For each block of a table its rows' predictions, in the same order and in bounded memory.
 
@@ -119,38 +150,97 @@ def prediction_blocks(
         confidence_level: of both kinds of intervals.
         keep: columns of the table to repeat before the predictions.
         notes: notes about the table are added here.
+        engine: where to predict; None for this process.
 
     Yields:
         A table of predictions for each block.
     """
-    import pyarrow as pa
+    notes, n_rows, n_novel = Notes() if notes is None else notes, 0, 0
+    common = (model, confidence_level, tuple(keep))
+    predicted = named_engine(engine).map(predicted_block, _counted(blocks), common)
+    for block in predicted:
+        notes.merge(block.notes)
+        yield block.table
+        n_rows, n_novel = n_rows + block.table.num_rows, n_novel + block.n_novel
+    if any(own.novelty_ is not None for own in models_of(model)):
+        notes.add(novel_words(n_novel, n_rows))
 
-    notes, start, n_novel = Notes() if notes is None else notes, 0, 0
+
+def _counted(blocks: "Iterable[pa.Table]") -> "Iterator[tuple[int, pa.Table]]":
+    """The blocks, each with the number of its first row."""
+    start = 0
     for block in blocks:
         if start == block.num_rows == 0:
             raise TableMismatchError(
                 "The table has a header but no rows, so there is nothing to predict."
             )
-        with counted_in_file(range(start, start + block.num_rows)), notes.of_warnings():
-            features = encoded(model, block)
-            prediction = model.get_prediction(features)
-            frame = prediction.summary_frame(confidence_level)
-        if prediction.is_novel is not None and prediction.novel_columns is not None:
-            frame["is_novel"] = prediction.is_novel
-            frame["novel_columns"] = ["; ".join(names) for names in prediction.novel_columns]
-            n_novel += int(prediction.is_novel.sum())
-        frame["unseen_values"] = features.encoder.count_new_categories(features.table)
-        if both := [name for name in keep if name in frame.columns]:
-            raise KeptColumnError(
-                f"Columns to keep have the names of result columns: {listed(both)}. Rename them "
-                "in the table, or keep others."
-            )
-        answers = pa.Table.from_pandas(frame, preserve_index=False)
-        kept = {name: block.column(name) for name in keep}
-        yield pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})
+        yield start, block
         start += block.num_rows
-    if model.novelty_ is not None:
-        notes.add(novel_words(n_novel, start))
+
+
+def predicted_block(
+    numbered: "tuple[int, pa.Table]",
+    model: IntervalRegressor,
+    confidence_level: float,
+    keep: Sequence[str],
+) -> PredictedBlock:
+    """The predictions of one block's rows.
+
+    Args:
+        numbered: the number of its first row, and the block.
+        model: what predicts.
+        confidence_level: of both kinds of intervals.
+        keep: columns of the block to repeat before the predictions.
+
+    Returns:
+        A table with a row for each, and what is to be said about them.
+    """
+    import pyarrow as pa
+
+    notes = Notes()
+    start, block = numbered
+    with counted_in_file(range(start, start + block.num_rows)), notes.of_warnings():
+        frame, n_novel = _answers(model, block, confidence_level)
+    if both := [name for name in keep if name in frame.columns]:
+        raise KeptColumnError(
+            f"Columns to keep have the names of result columns: {listed(both)}. Rename them "
+            "in the table, or keep others."
+        )
+    answers = pa.Table.from_pandas(frame, preserve_index=False)
+    kept = {name: block.column(name) for name in keep}
+    table = pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})
+    return PredictedBlock(table, notes, n_novel)
+
+
+def _answers(
+    model: IntervalRegressor, block: "pa.Table", level: float
+) -> "tuple[pd.DataFrame, int]":
+    """The predictions of a block, and how many of its rows are novel (to any target)."""
+    import pandas as pd
+
+    features: dict[int, EncodedTable] = {}  # targets of one encoder share its numbers
+    frames = []
+    for own in models_of(model):
+        if id(own.encoder_) not in features:
+            features[id(own.encoder_)] = encoded(own, block)
+        frames.append(_answers_of(own, features[id(own.encoder_)], level))
+    novel = [frame["is_novel"] for frame in frames if "is_novel" in frame]
+    n_novel = int(np.any(novel, axis=0).sum()) if novel else 0
+    if model.targets_ is None:
+        return frames[0], n_novel
+    named = zip(model.targets_, frames, strict=True)
+    return pd.concat([f.rename(columns=partial(prefixed, t)) for t, f in named], axis=1), n_novel
+
+
+def _answers_of(model: IntervalRegressor, features: EncodedTable, level: float) -> "pd.DataFrame":
+    """The predictions of one target."""
+    prediction = model.get_prediction(features)
+    frame = prediction.summary_frame(level)
+    if prediction.is_novel is not None and prediction.novel_columns is not None:
+        frame["is_novel"] = prediction.is_novel
+        frame["novel_columns"] = ["; ".join(names) for names in prediction.novel_columns]
+    frame["unseen_values"] = features.encoder.count_new_categories(features.table)
+    return frame
 
 
 def novel_words(n_novel: int, n_rows: int) -> str:
@@ -171,7 +261,7 @@ def rows_per_block(n_columns: int) -> int:
 
 def n_fits(model: IntervalRegressor) -> int:
     """How many fits are asked about each row: the model's own, and that to its pilot."""
-    return 1 + (model.confidence_calibration_ is not None)
+    return sum(1 + (own.confidence_calibration_ is not None) for own in models_of(model))
 
 
 def kept_columns(asked: str, there: Sequence[str], ids: Sequence[str] = ()) -> list[str]:
@@ -210,21 +300,31 @@ def without_formulas(block: "pa.Table", notes: Notes, *, escape: bool) -> "pa.Ta
     """
     import pyarrow as pa
 
-    columns, found = {}, []
+    names, columns, found = [], [], []
     for name, column in zip(block.column_names, block.columns, strict=True):
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        texts = column.cast(pa.string()).to_pylist() if "string" in str(kind) else []
+        texts = _texts(column)
         inert = [text if text is None else for_spreadsheet(text) for text in texts]
-        columns[for_spreadsheet(name)] = pa.array(inert, pa.string()) if texts else column
-        found += [name] * (inert != texts)
+        names.append(for_spreadsheet(name))
+        columns.append(pa.array(inert, pa.string()) if texts else column)
+        found += [name] * ([names[-1], *inert] != [name, *texts])
     if escape:
-        return pa.table(columns)
+        return pa.table(columns, names)
     if found:
         notes.add(
             f"Text that a spreadsheet would run as formulas is in {listed(found)}. Before you open "
             "the result in one, write it with --escape-formulas."
         )
     return block
+
+
+def _texts(column: "pa.ChunkedArray") -> list[str | None]:
+    """The values of a column that a CSV file has as text; none of another column."""
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not str(kind).removeprefix("large_").startswith(("string", "binary", "fixed_size_binary")):
+        return []
+    return [v.decode(errors="replace") if isinstance(v, bytes) else v for v in column.to_pylist()]
 
 
 def one_ahead(blocks: "Iterable[pa.Table]") -> "Iterator[pa.Table]":

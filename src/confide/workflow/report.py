@@ -11,7 +11,7 @@ from confide.errors import NoPlainFormError, NoSuchIntervalError
 from confide.estimators import IntervalRegressor
 from confide.export import interval_rules, model_parts
 from confide.prediction import Prediction
-from confide.workflow.describe import Description, described
+from confide.workflow.describe import Description, described_target
 from confide.workflow.notes import Notes, counted_in_file
 from confide.workflow.page.inputs import MOST_LISTED, PageInputs, WhatIf
 from confide.workflow.page.judgement import unseen_rows
@@ -64,7 +64,7 @@ def page_inputs(
     target, ids = origin.target or "the target", [n for n in origin.ids if n in table.column_names]
     y = take_target(table, target).y if target in table.column_names else None
     advice, levers = _advice(prediction, confidence_level)
-    description, on_twins = described(model), model.confidence_calibration_
+    description, on_twins = described_target(model), model.confidence_calibration_
     known = known_again(model, features.matrix, y)
     used = list(dict.fromkeys(features.encoder.feature_columns))
     inputs = PageInputs(
@@ -95,7 +95,7 @@ def page_inputs(
     return replace(
         inputs,
         effects=effects_of(model, features, y, np.flatnonzero(usual), unseen, level),
-        wide_because=wide_because(model, features, inputs.riskiest[:MOST_LISTED], level),
+        wide_because=wide_because(model, features, inputs.widest[:MOST_LISTED], level),
     )
 
 

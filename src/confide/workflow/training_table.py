@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float64
 
 from confide.encoding import EncodedTable
 from confide.errors import ModelFileError
-from confide.estimators import IntervalRegressor, TrainingRows
+from confide.estimators import IntervalRegressor, TrainingRows, models_of
 from confide.fingerprints import Groups, are_copies, fingerprints, identities
 from confide.fingerprints import groups as groups_of
 from confide.persistence import checked_fields
@@ -53,10 +53,12 @@ class TrainingTable:
     def of(cls, model: IntervalRegressor) -> Self:
         """What a model remembers; nothing where it was not fitted to a table of a file.
 
+        For several targets, it is that of the first.
+
         Raises:
             ModelFileError: it was read from a file that says something else.
         """
-        if (rows := model.training_table_) is None:
+        if (rows := models_of(model)[0].training_table_) is None:
             return cls()
         try:
             table = cls(**checked_fields(cls, dict(rows.origin)))

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from confide.diagnostics import WITHIN, Grade, graded_coverage
 from confide.document import rounded_alike
-from confide.workflow.accuracy import TOO_FAR
+
+if TYPE_CHECKING:
+    from confide.calibration import CalibrationSummary
 
 # The level that is spoken of first.
 LEVEL = 0.9
@@ -27,32 +31,32 @@ class Held:
     Attributes:
         level: of the intervals.
         share: of the rows that lay inside.
-        low: the least that would be expected of exact intervals.
-        high: the most.
+        standard_error: of that share, were the intervals exact.
     """
 
     level: float
     share: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, level: float, share: float, standard_error: float) -> "Held":
-        """With two standard errors to each side."""
-        room = TOO_FAR * standard_error
-        return cls(level, share, max(level - room, 0.0), min(level + room, 1.0))
+    standard_error: float
 
     @property
     def expected(self) -> str:
-        """What would be expected, in words."""
-        return f"{100 * self.low:.0f} to {100 * self.high:.0f} % would be expected"
+        """What chance makes of exact intervals, in words."""
+        room = WITHIN * self.standard_error
+        low, high = max(self.level - room, 0.0), min(self.level + room, 1.0)
+        return f"{100 * low:.0f} to {100 * high:.0f} % would be expected"
 
     @property
-    def problem(self) -> str | None:
-        """What is wrong with the intervals, if that is more than chance."""
-        if self.share < self.low:
-            return "too narrow"
-        return "wider than needed" if self.share > self.high else None
+    def grade(self) -> Grade:
+        """How well they hold."""
+        return graded_coverage(self.share, self.level, self.standard_error)
+
+    def words(self, *, calibrated: bool) -> str:
+        """How well they hold, or did before they were calibrated on these rows."""
+        problem = "too narrow" if self.share < self.level else "wider than needed"
+        why = "" if self.grade is Grade.HOLD else f" ({problem})"
+        if calibrated:
+            return f"{self.grade.before}{why}, and are now calibrated on these rows"
+        return f"{self.grade.now}{why}"
 
 
 def held_in(judged: Mapping[str, float], wanted: float = LEVEL) -> Held | None:
@@ -65,11 +69,15 @@ def held_in(judged: Mapping[str, float], wanted: float = LEVEL) -> Held | None:
     if not names:
         return None
     level = min(names, key=lambda level: abs(level - wanted))
-    return Held.of(level, judged[names[level]], judged[f"{names[level]}_se"])
+    return Held(level, judged[names[level]], judged[f"{names[level]}_se"])
 
 
 def verdict_lines(
-    judged: Mapping[str, float], warnings: Sequence[str], *, calibrated: bool
+    judged: Mapping[str, float],
+    warnings: Sequence[str],
+    *,
+    calibrated: bool,
+    on_twins: "CalibrationSummary | None" = None,
 ) -> list[str]:
     """Three lines: how accurate the model is, whether its intervals hold, and what to look at.
 
@@ -77,11 +85,15 @@ def verdict_lines(
         judged: accuracy and coverage on the held-out rows, as `TrainingTable` keeps them.
         warnings: what to worry about, the most important first.
         calibrated: whether the prediction intervals were calibrated on these rows since.
+        on_twins: what the calibration of the confidence intervals found, if they are calibrated.
 
     Returns:
         The lines; the last one is missing where there is nothing to say.
     """
-    lines = [accuracy_line(judged), coverage_line(judged, calibrated=calibrated)]
+    hold = coverage_line(judged, calibrated=calibrated)
+    if on_twins is not None:
+        hold += f" {confidence_words(on_twins)}"
+    lines = [accuracy_line(judged), hold]
     if warnings:
         return [*lines, f"Look at: {warnings[0]}"]
     return [*lines, f"Look at: {help_words(judged)}"] if "aleatoric_share" in judged else lines
@@ -109,13 +121,24 @@ def coverage_line(judged: Mapping[str, float], *, calibrated: bool) -> str:
     held = held_in(judged)
     if held is None:
         return NO_INTERVALS
-    text = (
+    words = held.words(calibrated=calibrated).capitalize()
+    return (
         f"{100 * held.level:g} % prediction intervals contained {100 * held.share:.0f} % of "
-        f"{judged['rows']:,.0f} held-out rows; {held.expected}."
+        f"{judged['rows']:,.0f} held-out rows; {held.expected}. {words}."
     )
-    if held.problem and calibrated:
-        return f"{text} They were {held.problem}, and are now calibrated on these rows."
-    return f"{text} They are {held.problem}." if held.problem else text
+
+
+def confidence_words(on_twins: "CalibrationSummary | None") -> str:
+    """Whether confidence intervals hold, in a sentence; None for those that are not calibrated."""
+    if on_twins is None:
+        return (
+            "Confidence intervals are not calibrated: they are too narrow where the true function "
+            "is rough."
+        )
+    if on_twins.grade is None:
+        return f"Confidence intervals: {on_twins.reason}."
+    far = ", as far as simulated twins show" if on_twins.grade is Grade.HOLD else ""
+    return f"Confidence intervals: {on_twins.grade.now}{far or f' ({on_twins.reason})'}."
 
 
 def help_words(judged: Mapping[str, float]) -> str:

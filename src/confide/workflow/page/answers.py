@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confide.diagnostics import Grade
 from confide.document import Headline, rounded_alike
 from confide.workflow.accuracy import Score, is_worse_than_mean
 from confide.workflow.page import judgement
@@ -11,13 +12,15 @@ from confide.workflow.page.inputs import TRAINED, PageInputs
 from confide.workflow.page.rows import Rows
 from confide.workflow.page.text import level_text, literal, rows_text
 from confide.workflow.page.words import WORSE_THAN_MEAN, narrower_words
-from confide.workflow.verdict import Held, held_in, help_words, others_in
+from confide.workflow.verdict import Held, confidence_words, held_in, help_words, others_in
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # The kinds of intervals that are spoken of, the first that there is.
 SPOKEN_OF = (judgement.AFTER_CALIBRATION, judgement.ONLY)
+# Whether a grade is good; None where it is neither.
+GOOD = {Grade.HOLD: True, Grade.SLIGHTLY_OFF: None, Grade.DO_NOT_HOLD: False}
 # Of the rows, beyond what chance would flag.
 MANY_NOVEL = 0.03
 
@@ -25,6 +28,18 @@ MANY_NOVEL = 0.03
 def headlines(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> list[Headline]:
     """How accurate, whether the prediction intervals hold, and how many rows are too new."""
     return [_accuracy(rows.inputs, scores), _coverage(rows.inputs, coverage), _novelty(rows.inputs)]
+
+
+def confidence(rows: Rows) -> str | None:
+    """Whether the confidence intervals hold, in Markdown; None for a method without them."""
+    if rows.confidence_interval is None:
+        return None
+    from confide.calibration import CalibrationSummary  # here, because importing it is slow
+
+    on_twins = rows.inputs.summary
+    if on_twins is None and rows.confidence_is_calibrated:
+        on_twins = CalibrationSummary.empty()
+    return confidence_words(on_twins).replace("Confidence intervals", "**Confidence intervals**", 1)
 
 
 def look_at(rows: Rows, scores: list[Score]) -> list[str]:
@@ -96,12 +111,9 @@ def _coverage(inputs: PageInputs, coverage: "pd.DataFrame") -> Headline:
             "?", f"inside {level} prediction intervals: not known", [_short_why(inputs)]
         )
     label = f"of {rows_text(rows)} inside their {level_text(held.level)} prediction intervals"
-    verdict = "they hold" if held.problem is None else f"they are {held.problem}"
-    good = held.problem is None
-    if calibrated:
-        was = "held" if good else f"were {held.problem}"
-        verdict, good = f"they {was} at the fit, and were then adjusted on these rows", True
-    return Headline(f"{100 * held.share:.0f} %", label, [held.expected, verdict], good)
+    beside = [held.expected, held.words(calibrated=calibrated)]
+    good = True if calibrated else GOOD[held.grade]
+    return Headline(f"{100 * held.share:.0f} %", label, beside, good)
 
 
 def _held(inputs: PageInputs, coverage: "pd.DataFrame") -> tuple[Held | None, int]:
@@ -109,7 +121,7 @@ def _held(inputs: PageInputs, coverage: "pd.DataFrame") -> tuple[Held | None, in
     for name in SPOKEN_OF if len(coverage) else ():
         of_kind = coverage[coverage["intervals"] == name]
         for row in of_kind[np.isclose(of_kind["level"], inputs.level)].itertuples():
-            return Held.of(row.level, row.coverage, row.standard_error), row.rows
+            return Held(row.level, row.coverage, row.standard_error), row.rows
     return None, 0
 
 

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.calibration import BEYOND_CHANCE, SYSTEMATIC, UNLIKE
-from confide.document import COLOURS, INK, Column, Figure, Part, Table, brush, parts
-from confide.drawing import BIASED, UNBIASED, widening_of
+from confide.calibration import SYSTEMATIC
+from confide.diagnostics import LARGE, UNLIKELY, VERY_UNLIKELY
+from confide.document import INK, Column, Figure, Part, Table, brush, parts
+from confide.drawing import BIASED, COLOURS, UNBIASED, widening_of
 from confide.workflow.page.axes import sorted_axis
 from confide.workflow.page.figures import drawn_frame, panels, rounded, row_tooltips, texts
 from confide.workflow.page.rows import ROWS, Rows
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from confide.calibration import CalibrationSummary
 
 alt = parts.alt
-BLUE, VERMILION, *_ = COLOURS
-LOOKS = {UNBIASED: (BLUE, "circle"), BIASED: (VERMILION, "triangle-up")}
+LOOKS = {
+    UNBIASED: (COLOURS["confidence"], "circle"),
+    BIASED: (COLOURS["biased"], "triangle-up"),
+}
 # Marks of the logarithmic axis.
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 IDEA = (
@@ -34,11 +37,11 @@ IDEA = (
 )
 RATIO = (
     "size of the model's residuals on the twin, divided by that on your data: 1 is equal, "
-    f"{1 / UNLIKE:.2g} to {UNLIKE:g} is close"
+    f"{1 / LARGE:.2g} to {LARGE:g} is close"
 )
 P_VALUE = (
-    f"how often chance alone makes residuals this different: below {BEYOND_CHANCE:g} chance does "
-    "not explain it"
+    f"how often chance alone makes residuals this different: below {UNLIKELY:g} chance hardly "
+    f"explains it, below {VERY_UNLIKELY:g} it does not"
 )
 TWIN_COLUMNS = (
     Column("kind", "twin"),
@@ -114,11 +117,11 @@ def _widening(rows: Rows, calibration: "CalibrationSummary | None") -> Iterator[
     lines: list[tuple[object, ...]] = []
     biased = f"At {percent(float(errors.is_biased.mean()))} of the rows of this page"
     if calibration is not None:
-        which = f"{calibration.n_rows:,} trained on"
+        which = "training rows"
         lines = [(which, level_text(at), *ends) for at, ends in calibration.widening.items()]
         biased += f" ({percent(calibration.biased)} of {which})"
     ends = np.nanquantile(widening, [0.05, 0.5, 0.95]).tolist()
-    lines.append((f"{len(widening):,} of this page", level_text(rows.inputs.level), *ends))
+    lines.append(("rows of this page", level_text(rows.inputs.level), *ends))
     caption = "How many times as wide as before calibration confidence intervals became."
     frame = pd.DataFrame(lines, columns=[column.name for column in WIDENING_COLUMNS])
     yield Table("widening", caption, frame, WIDENING_COLUMNS)

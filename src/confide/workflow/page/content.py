@@ -14,12 +14,17 @@ from confide.workflow.page.calibration import calibration_parts
 from confide.workflow.page.effects import effect_parts
 from confide.workflow.page.inputs import MOST_LISTED, TRAINED, PageInputs
 from confide.workflow.page.rows import ROWS, Rows
-from confide.workflow.page.text import level_text, plain, rows_text
+from confide.workflow.page.text import level_text, plain
 from confide.workflow.page.what_if import what_if
 
 if TYPE_CHECKING:
     import pandas as pd
 
+WIDEST = "Rows with the widest prediction intervals"
+ABOUT_WIDEST = (
+    "Wide intervals are not wrong: the model is unsure of these rows and says so. Intervals may be "
+    "wrong at rows unlike the training data, see *Novelty*."
+)
 MOVES = "What moves the prediction"
 BRUSH = " Drag sideways to select rows."
 BESIDE = (
@@ -37,6 +42,10 @@ ABOUT_CURVE = (
     "often as they should. Below it they are too narrow, above it wider than needed. All "
     "points use the same rows, so their errors are related."
 )
+ABOUT_GRADES = (
+    "slightly off: chance hardly explains the difference; not: it is also large, half as many "
+    "values again outside as promised"
+)
 
 
 def page_document(inputs: PageInputs) -> Document:
@@ -47,7 +56,7 @@ def page_document(inputs: PageInputs) -> Document:
     sections = [
         Section("Predictions", list(_predictions(rows))),
         *([] if inputs.what_if is None else [Section("What if", [what_if(rows)])]),
-        Section("Riskiest rows", list(_riskiest(rows))),
+        Section(WIDEST, list(_widest(rows))),
         *([] if inputs.effects is None else [Section(MOVES, list(effect_parts(rows)))]),
         Section("Where the uncertainty comes from", list(_split(rows))),
         Section("Novelty", list(_novelty(rows)), folded=True),
@@ -61,12 +70,13 @@ def page_document(inputs: PageInputs) -> Document:
     title = f"Predictions of {plain(inputs.title, 160)}"
     settings = {plain(name, 80): plain(value, 2000) for name, value in inputs.settings.items()}
     found = answers.look_at(rows, scores)
-    summary = f"**Look at:** {found[0]}" if found else ""
+    hold = answers.confidence(rows)
+    lines = [*([] if hold is None else [hold]), *(f"**Look at:** {text}" for text in found[:1])]
     if len(found) > 1:
         warnings = "\n".join(f"- {text}" for text in found[1:])
         sections.insert(1, Section("Further warnings", [warnings]))
     first = answers.headlines(rows, scores, coverage)
-    return Document(title, summary, sections, settings, first)
+    return Document(title, "\n\n".join(lines), sections, settings, first)
 
 
 def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Iterator[Part]:
@@ -90,7 +100,7 @@ def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Ite
         columns = [
             Column("nominal", "promised"),
             Column("coverage", "observed", ".1%", "standard_error", "share of values inside"),
-            Column("verdict", "so they are", help="up to two standard errors off may be chance"),
+            Column("verdict", "so", help=ABOUT_GRADES),
             Column("mean_width", "mean width", rows.number_format),
             Column("rows", "rows", ","),
         ]
@@ -113,12 +123,14 @@ def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Ite
 
 def _predictions(rows: Rows) -> Iterator[Part]:
     inputs, kinds = rows.inputs, "prediction intervals"
+    if (purposes := words.purpose_words(rows)) is not None:
+        yield purposes
     if rows.confidence_interval is not None:
         kinds = "prediction intervals (for a new observation) and confidence intervals (for the "
         kinds += f"true function; {rows.whose})"
-    which = "" if rows.all_are_drawn else f" of {len(rows.drawn):,} rows drawn at random"
-    if judges := figures.enough_to_judge(rows):
-        which = f" of {len(judges):,} rows that the model was not trained on"
+    which = "" if rows.all_are_drawn else " of rows drawn at random"
+    if figures.enough_to_judge(rows):
+        which = " of rows that the model was not trained on"
     caption = f"Predictions{which} with their {level_text(inputs.level)} {kinds}, sorted"
     caption += " and with observed values." if inputs.y is not None else "."
     if np.isinf(rows.width).any():
@@ -128,6 +140,7 @@ def _predictions(rows: Rows) -> Iterator[Part]:
     if n := figures.n_outside(rows):
         caption += f" {n} observed or predicted value{'s lie' if n > 1 else ' lies'} outside of it."
     yield Figure("predictions", caption + BRUSH, figures.sorted_predictions(rows), ROWS)
+    yield words.rows_words(rows)
 
 
 def _by_feature(rows: Rows) -> Figure:
@@ -194,23 +207,19 @@ def _levers(rows: Rows, frame: "pd.DataFrame") -> Table:
     return Table("levers", caption, frame, columns)
 
 
-def _riskiest(rows: Rows) -> Iterator[Part]:
-    order, which = "the widest prediction interval first", "All rows"
-    if rows.inputs.prediction.novelty is not None:
-        order = f"novel rows first, then {order}"
+def _widest(rows: Rows) -> Iterator[Part]:
+    widest, which = rows.inputs.widest, "All rows"
     if not rows.all_are_drawn:
         which = "The rows in the figures"
-    listed = rows.inputs.riskiest[:MOST_LISTED]
+    yield ABOUT_WIDEST
     if len(rows.drawn) > MOST_LISTED:
-        caption = f"The {len(listed)} riskiest of all {rows_text(rows.inputs.n_rows)}: {order}."
-        yield rows.table("riskiest", caption, listed)
+        caption = f"The {MOST_LISTED} rows with the widest prediction intervals."
+        yield rows.table("widest", caption, widest[:MOST_LISTED])
     caption = (
-        f"{which}: {order}. Row 1 is the first row of data. If you select rows in a figure, the "
-        "table shows only these."
+        f"{which}, the widest prediction interval first. Row 1 is the first row of data. If you "
+        "select rows in a figure, the table shows only these."
     )
-    table = rows.table(
-        ROWS, caption, rows.inputs.riskiest[np.isin(rows.inputs.riskiest, rows.drawn)]
-    )
+    table = rows.table(ROWS, caption, widest[np.isin(widest, rows.drawn)])
     if len(rows.drawn) > MOST_LISTED:
         yield Section(which, [table], folded=True)
     else:
@@ -229,7 +238,7 @@ def _novelty(rows: Rows) -> Iterator[Part]:
     p_values = novelty[unseen] if some_are_unseen else novelty
     which = "rows that the model was not trained on" if some_are_unseen else "rows"
     caption = (
-        f"P-values of the {len(p_values):,} {which}. Rows like the training data fall evenly into "
+        f"P-values of {which}. Rows like the training data fall evenly into "
         "all bars, as the dashed line shows. If the first bar is high, many rows are unlike it."
     )
     if not some_are_unseen:
@@ -238,7 +247,7 @@ def _novelty(rows: Rows) -> Iterator[Part]:
             "would."
         )
     yield Figure("novelty", caption, figures.novelty(p_values))
-    novel = rows.inputs.riskiest[inputs.novel[rows.inputs.riskiest]]
+    novel = inputs.widest[inputs.novel[inputs.widest]]
     if len(novel):
         order = novel[np.argsort(novelty[novel], kind="stable")][:MOST_LISTED]
         caption = f"Rows with a p-value below {NOVEL:g}, the least like the training data first."

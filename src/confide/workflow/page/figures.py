@@ -13,20 +13,10 @@ import numpy as np
 from jaxtyping import Float64, Int
 
 from confide.diagnostics import WORDS as SOURCES
-from confide.document import (
-    COLOURS,
-    INK,
-    WIDTH,
-    brush,
-    colours,
-    in_order,
-    number_text,
-    parts,
-    shapes,
-    unread,
-)
+from confide.document import INK, WIDTH, brush, in_order, number_text, parts, shapes, unread
 from confide.drawing import (
     BY_PREDICTION,
+    COLOURS,
     axis_limits,
     interval_name,
     novelty_histogram,
@@ -42,7 +32,7 @@ from confide.workflow.page.axes import (
 )
 from confide.workflow.page.features import Feature, strips
 from confide.workflow.page.inputs import TRAINED
-from confide.workflow.page.judgement import unseen_rows
+from confide.workflow.page.judgement import AFTER_CALIBRATION, ONLY, RAW, unseen_rows
 from confide.workflow.page.rows import Rows
 from confide.workflow.page.text import plain
 
@@ -50,8 +40,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 alt = parts.alt
-BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY = COLOURS
-SOURCE_COLOURS = {"aleatoric": GREY, "classical": BLUE, "optimisation": ORANGE, "epistemic": GREEN}
+# Both are of prediction intervals.
+CURVES = {
+    ONLY: COLOURS["prediction, thin"],
+    AFTER_CALIBRATION: COLOURS["prediction, thin"],
+    RAW: COLOURS["prediction"],
+}
 OBSERVED, OBSERVED_TRAINED = "observed", "observed, trained on"
 # The fewest rows that judge a model for a picture of these alone.
 FEWEST_JUDGES = 20
@@ -115,7 +109,7 @@ def split(rows: Rows) -> Any:
     ]
     scale = alt.Scale(
         domain=[SOURCES[source] for source in shares],
-        range=[SOURCE_COLOURS[source] for source in shares],
+        range=[COLOURS[source] for source in shares],
     )
     percent = alt.Axis(format=".0%", tickCount=5)
     chart = alt.Chart(pd.concat(frames, ignore_index=True)).transform_calculate(right="datum.x + 1")
@@ -155,9 +149,8 @@ def calibration(coverage: "pd.DataFrame") -> Any:
     x = alt.X("x:Q", title="promised coverage", scale=scale, axis=style)
     y = alt.Y("y:Q", title="observed coverage", scale=scale, axis=style)
     low = alt.Y("low:Q", title="observed coverage", scale=scale)
-    base = alt.Chart(frame).encode(
-        x=x, color=colours(alt, names, **({} if several else {"legend": None}))
-    )
+    scale_of = alt.Scale(domain=names, range=[CURVES[name] for name in names])
+    base = alt.Chart(frame).encode(x=x, color=alt.Color("category:N", title=None, scale=scale_of))
     bars = base.mark_rule(strokeWidth=1.2).encode(y=low, y2="high:Q")
     curve = base.mark_line(strokeWidth=1.5).encode(y=y)
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
@@ -193,7 +186,7 @@ def novelty(p_values: Float64[np.ndarray, " row"]) -> Any:
     tooltip = parts.tooltips(("expected:Q", "rows by chance", ".3g"))
     expected = alt.Chart(pd.DataFrame({"expected": [counted.expected]}))
     line = parts.dashed(expected, y="expected:Q", tooltip=tooltip)
-    return parts.whole(bars.mark_bar(binSpacing=1, color=BLUE), line, height=220)
+    return parts.whole(bars.mark_bar(binSpacing=1, color=COLOURS["novel"]), line, height=220)
 
 
 def drawn_frame(rows: Rows) -> "pd.DataFrame":
@@ -248,11 +241,11 @@ def _interval_layers(
     prediction, confidence = _interval_names(rows)
     observed = set(frame.loc[frame["observed"].notna(), "kind"]) if "observed" in frame else set()
     names = {
-        prediction: GREY,
-        **({confidence: SKY} if rows.confidence_interval is not None else {}),
+        prediction: COLOURS["prediction"],
+        **({confidence: COLOURS["confidence"]} if rows.confidence_interval is not None else {}),
         "prediction": INK,
-        **({OBSERVED: VERMILION} if OBSERVED in observed else {}),
-        **({OBSERVED_TRAINED: PURPLE} if OBSERVED_TRAINED in observed else {}),
+        **({OBSERVED: COLOURS["observed"]} if OBSERVED in observed else {}),
+        **({OBSERVED_TRAINED: COLOURS["trained on"]} if OBSERVED_TRAINED in observed else {}),
     }
     scale = alt.Scale(domain=list(names), range=list(names.values()))
     value = alt.Scale(domain=list(_limits(rows)), nice=False, zero=False)
@@ -268,7 +261,7 @@ def _interval_layers(
         return named.encode(x=x, tooltip=tooltip, color=colour, **ends)
 
     bars = layer(prediction, "prediction_low", "prediction_high")
-    layers = [bars.mark_rule(opacity=0.5, strokeWidth=bar_width, clip=True)]
+    layers = [bars.mark_rule(opacity=0.6, strokeWidth=bar_width, clip=True)]
     if rows.confidence_interval is not None:
         inner = layer(confidence, "confidence_low", "confidence_high")
         layers.append(inner.mark_rule(opacity=1, strokeWidth=INNER_BAR * bar_width, clip=True))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TRAINED, CALIBRATED, NEW = "trained on", "calibrated on", "new"
 MISSING_TEXTS = {"nan", "None", "NaT", "<NA>"}
 STATUSES = (TRAINED, CALIBRATED, NEW)
-# Rows of the tables of riskiest and of novel rows, where there are more.
+# Rows of the tables of the widest prediction intervals and of novel rows, where there are more.
 MOST_LISTED = 10
 
 
@@ -148,9 +148,9 @@ class PageInputs:
         return np.ptp(self.prediction_interval, axis=1)
 
     @cached_property
-    def riskiest(self) -> Int[np.ndarray, " row"]:
-        """All rows, novel ones first, in each part the widest prediction interval first."""
-        return np.lexsort((-self.width, ~self.novel))
+    def widest(self) -> Int[np.ndarray, " row"]:
+        """All rows, the widest prediction interval first."""
+        return np.argsort(-self.width, kind="stable")
 
     @property
     def numbers(self) -> Int[np.ndarray, " row"]:

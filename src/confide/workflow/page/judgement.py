@@ -12,8 +12,9 @@ from confide.drawing import some
 from confide.errors import NoSuchIntervalError
 from confide.metrics import observed_coverage
 from confide.prediction import Prediction
-from confide.workflow.accuracy import TOO_FAR, Score, accuracy_scores
+from confide.workflow.accuracy import Score, accuracy_scores
 from confide.workflow.page.inputs import CALIBRATED, NEW, TRAINED, PageInputs
+from confide.workflow.verdict import Held
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,6 @@ TABLE_LEVELS = (0.5, 0.8, 0.9, 0.95)
 # Rows of which coverage is looked at: a standard error of 0.4 % and less.
 MOST_JUDGED = 20_000
 
-RIGHT, NARROW, WIDE = "right, within chance", "too narrow", "wider than needed"
 RAW, AFTER_CALIBRATION, ONLY = "before calibration", "calibrated", "prediction intervals"
 
 
@@ -87,14 +87,6 @@ def coverage_frame(inputs: PageInputs, levels: Sequence[float]) -> "pd.DataFrame
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
-def verdict(coverage: float, level: float, standard_error: float) -> str:
-    """What a coverage says, in a few words."""
-    distance = (coverage - level) / standard_error
-    if abs(distance) <= TOO_FAR:
-        return RIGHT
-    return NARROW if distance < 0 else WIDE
-
-
 def _coverage(
     inputs: PageInputs, prediction: Prediction, rows: Rows, name: str, levels: Sequence[float]
 ) -> "pd.DataFrame":
@@ -127,6 +119,9 @@ def _coverage(
             "mean_width": np.mean(intervals[:, 1] - intervals[:, 0], axis=0),
             "lower": observed.lower,
             "upper": observed.upper,
-            "verdict": list(map(verdict, observed.shares, answered, error)),
+            "verdict": [
+                Held(*of_level).words(calibrated=False)
+                for of_level in zip(answered, observed.shares, error, strict=True)
+            ],
         }
     )

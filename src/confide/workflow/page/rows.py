@@ -31,7 +31,8 @@ MOST_FEATURES, MOST_COLUMNS = 6, 4
 MOST_WIDENING_FEATURES = 4
 WHY = (
     "wide: columns whose typical value (the median or the most common category) would make the "
-    "prediction interval narrower; unlike training data: columns that make the row novel"
+    "prediction interval narrower; unlike training data: columns that make the row novel; biased: "
+    "calibration has moved the confidence interval off the prediction"
 )
 
 
@@ -152,7 +153,7 @@ class Rows:
         yield Column("status", heading, help="what the model did with the row"), status
 
     def _reasons(self, rows: Int[np.ndarray, " some"]) -> Iterator[tuple[Column, Any]]:
-        """Why rows are risky: columns behind wide intervals and novelty, and the main source."""
+        """Columns behind wide intervals and novelty, and the main source."""
         inputs, prediction = self.inputs, self.inputs.prediction
         wide, unlike = inputs.wide_because, prediction.novel_columns or [()] * inputs.n_rows
         named = {
@@ -165,10 +166,8 @@ class Rows:
             ]
             for name, columns in named.items()
         }
-        why = [
-            f"unlike training data: {new}" if new else f"wide: {columns}" if columns else ""
-            for columns, new in zip(*texts.values(), strict=True)
-        ]
+        beside = self.is_beside[rows].tolist()
+        why = [_why(*of_row) for of_row in zip(*texts.values(), beside, strict=True)]
         if any(why):
             yield Column("why", "why", help=WHY), why
         for name, values in texts.items():
@@ -196,6 +195,13 @@ class Rows:
             some_rows = replace(feature, column=feature.column.iloc[rows])
             values = some_rows.column if feature.kind == "number" else some_rows.texts()
             yield Column(feature.name, format=feature.number_format), np.asarray(values)
+
+
+def _why(wide: str, unlike: str, is_beside: bool) -> str:
+    """Why to look at a row; nothing else matters where it is unlike the training data."""
+    if unlike:
+        return f"unlike training data: {unlike}"
+    return "; ".join([f"wide: {wide}"] * bool(wide) + ["biased"] * is_beside)
 
 
 def _from_file(

@@ -1,6 +1,5 @@
 // The panel "What if": controls for each feature of a row, and the model's answer.
-(() => {
-  const panel = document.getElementById("panel-what-if");
+document.querySelectorAll('[id^="panel-what-if"]').forEach((panel) => {
   const data = JSON.parse(panel.querySelector("script").textContent);
   const stage = panel.querySelector(".stage");
   const model = confideModel(data);
@@ -106,6 +105,7 @@
   const picture = drawn("svg", { viewBox: "0 0 400 64", role: "img", "aria-label": "both intervals" });
   const lines = make("dl", {});
   const split = make("div", { class: "split" });
+  const shares = make("dl", {});
 
   function picked() {
     return Number(picker.value);
@@ -147,14 +147,15 @@
       line(data.names.confidence, "confidence", `${text(answer.confidence[0])} to ${text(answer.confidence[1])}`),
       ...(observed === null ? [] : [line("observed in this row", "observed", text(observed))]),
     );
-    split.replaceChildren(...Object.entries(data.sources).map(([key, name]) => {
-      const share = answer.shares[key];
-      const percent = `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
-      const part = make("span", { class: key, title: `${name}: ${percent}` }, share > 0.2 ? `${name} ${percent}` : "");
-      part.style.flexGrow = share;
+    const sources = Object.entries(data.sources);
+    const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+    split.replaceChildren(...sources.map(([key]) => {
+      const part = make("span", { class: key });
+      part.style.flexGrow = answer.shares[key];
       return part;
     }));
-    split.setAttribute("aria-label", Object.entries(data.sources).map(([key, name]) => `${name} ${(100 * answer.shares[key]).toFixed(1)} %`).join(", "));
+    shares.replaceChildren(...sources.map(([key, name]) => line(name, key, percent(answer.shares[key]))));
+    split.setAttribute("aria-label", sources.map(([key, name]) => `${name} ${(100 * answer.shares[key]).toFixed(1)} %`).join(", "));
     stage.dataset.answer = JSON.stringify(answer);
     return answer;
   }
@@ -178,11 +179,11 @@
   const boxes = data.order.map((i) => controls[i].box);
   const further = boxes.splice(data.shown);
   const grid = make("div", { class: "controls" }, ...boxes);
-  const left = make("div", { class: "answer" }, value, change, picture, lines, make("p", { class: "beside" }, "where its uncertainty comes from"), split);
+  const left = make("div", { class: "answer" }, value, change, picture, lines, make("p", { class: "beside" }, "where its uncertainty comes from"), split, shares);
   const right = make("div", {}, make("p", { class: "picker" }, picker, " ", reset), grid);
   if (further.length) {
     right.append(make("details", {}, make("summary", {}, `${further.length} more features`), make("div", { class: "controls" }, ...further)));
   }
   stage.append(make("div", { class: "what-if" }, left, right));
   pick();
-})();
+});

@@ -3,6 +3,7 @@
 import numpy as np
 
 from confide.diagnostics import NOVEL, SOURCES, largest_words
+from confide.document import rounded_alike
 from confide.errors import enumerated
 from confide.workflow.page import judgement
 from confide.workflow.page.inputs import TRAINED
@@ -58,6 +59,38 @@ def not_judged_words(rows: Rows) -> str:
 def not_seen_words(rows: Rows) -> str:
     """What can be known about confidence intervals, and what not."""
     return NOT_SEEN_ON_DATA + (ON_SIMULATED_TWINS if rows.confidence_is_calibrated else SIMULATED)
+
+
+def rows_words(rows: Rows) -> str:
+    """How many rows there are, what the model did with them, and how many are drawn."""
+    inputs = rows.inputs
+    trained = inputs.has_status(TRAINED)
+    held_out = np.zeros(inputs.n_rows, bool) if inputs.held_out is None else inputs.held_out
+    counts = {
+        "trained on": int(trained.sum()),
+        "held out to judge the model": int((held_out & ~trained).sum()),
+        "new to the model": int((~trained & ~held_out).sum()),
+    }
+    told = [
+        f"{n:,} {what}" if n < inputs.n_rows else f"all {what}" for what, n in counts.items() if n
+    ]
+    said = f"This page is about {rows_text(inputs.n_rows)}: {enumerated(told)}."
+    if rows.all_are_drawn:
+        return said
+    most = f"{len(rows.drawn):,} of them at most"
+    return f"{said} Figures draw {most}, those that judge the model first."
+
+
+def purpose_words(rows: Rows) -> str | None:
+    """Which interval answers which question, and how far each typically reaches."""
+    if rows.confidence_interval is None:
+        return None
+    of_kinds = (rows.width, np.ptp(rows.confidence_interval, axis=1))
+    one, many = rounded_alike(*(float(np.median(width)) / 2 for width in of_kinds), digits=2)
+    return (
+        f"For **one new observation**, use the prediction interval (typically ± {one}). For the "
+        f"**average of many like it**, use the confidence interval (typically ± {many})."
+    )
 
 
 def narrower_words(rows: Rows) -> str | None:

@@ -1,29 +1,19 @@
 """The Ray engine: the tables of the in-process one, whatever becomes of the workers."""
 
-import os
-import signal
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from support.toy_experiment import LOG, PAUSE, Toy, begun_by, ended, logged, start, tables
+from support.calls import killer
+from support.ray_nodes import wait_until
+from support.toy_experiment import Toy, ended, logged, start, tables
 
 from confide.cli import main
 from confide.engines import Engine, InProcess, LostPieceError, RayCluster
 from confide.experiments import EXPERIMENTS, RunFolder, cells_of, open_run
 
 ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'confide[ray]'")
-
-pytestmark = [
-    pytest.mark.slow,  # Ray's processes take seconds to start, and JAX in them
-    # Ray tells of a change to come in how it treats accelerators; we have none.
-    pytest.mark.filterwarnings("ignore:Tip. In future versions of Ray:FutureWarning"),
-    # Ray starts its own processes so; nothing of JAX is used between fork and exec.
-    pytest.mark.filterwarnings("ignore:os.fork.. was called:RuntimeWarning"),
-]
-OBJECT_STORE = 80_000_000
 
 
 class Heard:
@@ -43,38 +33,10 @@ class Heard:
         self.then()
 
 
-@pytest.fixture(scope="module")
-def log(tmp_path_factory):
-    return tmp_path_factory.mktemp("log") / "log"
-
-
-@pytest.fixture(scope="module")
-def cluster(log):
-    """A head node of one core, with this process connected; a test may add nodes."""
-    from ray.cluster_utils import Cluster
-
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv(LOG, str(log))
-        environment.setenv(PAUSE, "0.4")
-        made = Cluster(
-            initialize_head=True,
-            head_node_args={
-                "num_cpus": 1,
-                "object_store_memory": OBJECT_STORE,
-                "include_dashboard": False,
-            },
-        )
-        ray.init(address=made.address, log_to_driver=False)
-        yield made
-        ray.shutdown()
-        made.shutdown()
-
-
 @pytest.fixture
-def begun(log, monkeypatch):
-    """The log of cells that workers began, empty; workers find the toy."""
+def begun(nodes, log):
+    """The log of cells that workers began, empty."""
     log.unlink(missing_ok=True)
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=":")
     return log
 
 
@@ -122,61 +84,38 @@ def test_the_command_starts_a_ray_of_its_own(tmp_path):
 
 
 def test_an_address_without_a_cluster_is_a_line(monkeypatch, tmp_path):
-    def init(address, **_):
-        raise ConnectionError(f"No Ray at {address}.")
-
     monkeypatch.setitem(EXPERIMENTS, "toy", Toy())
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    monkeypatch.setattr(ray, "init", init)
-    arguments = ["run", "toy", "--quick", "--engine", "ray", "--address", "head:6379"]
+    arguments = ["run", "toy", "--quick", "--engine", "ray", "--address", "127.0.0.1:1"]
     result = CliRunner().invoke(main, ["experiment", *arguments, "--runs", str(tmp_path)])
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == (
-        "Error: No Ray at head:6379. Finished cells are kept. The same command continues from "
-        "there.\n"
+    assert result.stderr.startswith("Error: No Ray cluster answers at 127.0.0.1:1. Start one with")
+    assert result.stderr.endswith(
+        "Finished cells are kept. The same command continues from there.\n"
     )
 
 
-def test_a_node_lost_in_mid_run_changes_no_table(cluster, begun, saves, monkeypatch, tmp_path):
-    options = replace(Toy.whole, simulations=20, sets=("a",))
-    expected = in_process(tmp_path / "alone", options)
+def test_a_node_lost_in_mid_run_changes_no_table(lose_node, begun, saves, tmp_path):
+    expected = in_process(tmp_path / "alone")
     saves.clear()
-    begun.unlink(missing_ok=True)
-    monkeypatch.setenv(PAUSE, "3")  # of the doomed node's cells: it is lost in the midst of one
-    node = cluster.add_node(num_cpus=1, object_store_memory=OBJECT_STORE)
-    cluster.wait_for_nodes()
     interrupted = []
 
-    def lose_a_node():
-        if interrupted:
-            return
-        interrupted.extend(cell for cell in begun_at(node, begun) if cell not in heard.ended)
-        if interrupted:
-            cluster.remove_node(node, allow_graceful=False)
+    def lose():
+        if not interrupted:
+            wait_until(lambda: len(logged(begun)) > 1)  # it is in the midst of the next cell
+            interrupted.append(logged(begun)[1])
+            lose_node()
 
-    heard = Heard(lose_a_node)
-    folder, cells = run_of(tmp_path / "run", options)
+    heard = Heard(lose)
+    folder, cells = run_of(tmp_path / "run")
     RayCluster().run(cells, folder, heard)
-    assert interrupted
     assert logged(begun).count(interrupted[0]) > 1  # it was begun again elsewhere
-    names = sorted(cell.name for cell in cells)
+    names = [cell.name for cell in cells]
     assert sorted(saves) == sorted(heard.ended) == sorted(heard.begun) == names
     assert tables(tmp_path / "run") == expected
 
 
-def begun_at(node, log):
-    """The cells that a node's workers have begun: those whose parent is the node's raylet."""
-    (raylet,) = node.all_processes["raylet"]
-    return [cell for cell, process in begun_by(log) if parent(process) == raylet.process.pid]
-
-
-def parent(process):
-    status = Path(f"/proc/{process}/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    return next((int(line.split()[1]) for line in lines if line.startswith("PPid:")), None)
-
-
-@pytest.mark.usefixtures("cluster", "begun")
+@pytest.mark.usefixtures("begun")
 def test_a_real_experiment_has_the_same_numbers_to_the_last_bit(tmp_path):
     experiment = EXPERIMENTS["overfitting"]
     options = replace(experiment.whole, simulations=1)
@@ -185,19 +124,17 @@ def test_a_real_experiment_has_the_same_numbers_to_the_last_bit(tmp_path):
     assert tables(tmp_path / "run") == in_process(tmp_path / "alone", options, experiment)
 
 
-@pytest.mark.usefixtures("cluster")
 def test_what_is_there_is_not_run_again(begun, tmp_path):
     folder, cells = run_of(tmp_path)
     InProcess().run(cells[:2], folder, Heard())
-    begun.unlink()
     heard = Heard()
     RayCluster().run(cells, folder, heard)
-    assert logged(begun) == heard.begun == [cell.name for cell in cells[2:]]
+    assert sorted(logged(begun)) == heard.begun == [cell.name for cell in cells[2:]]
     assert sorted(heard.ended) == [cell.name for cell in cells]
     assert ray.is_initialized()  # it was there before the run, and is left
 
 
-@pytest.mark.usefixtures("cluster", "begun")
+@pytest.mark.usefixtures("begun")
 def test_a_cell_that_another_process_holds_is_waited_for(tmp_path):
     folder, cells = run_of(tmp_path)
     heard = Heard(lambda: len(heard.ended) == 3 and other.__exit__(None, None, None))
@@ -208,7 +145,6 @@ def test_a_cell_that_another_process_holds_is_waited_for(tmp_path):
     assert len(tables(tmp_path)) == 4
 
 
-@pytest.mark.usefixtures("cluster")
 def test_a_cell_that_raises_gives_its_own_message(begun, tmp_path):
     folder, cells = run_of(tmp_path)
     faulty = replace(cells[3], settings={**cells[3].settings, "set": "faulty"})
@@ -217,10 +153,11 @@ def test_a_cell_that_raises_gives_its_own_message(begun, tmp_path):
     assert type(caught.value) is ValueError
     assert caught.value.__cause__ is None
     assert logged(begun).count("faulty/003") == 1  # not tried again
-    assert tables(tmp_path).keys() == {"a/000.parquet", "a/001.parquet", "a/002.parquet"}
+    finished = tables(tmp_path).keys()
+    assert finished
+    assert finished <= {"a/000.parquet", "a/001.parquet", "a/002.parquet"}
 
 
-@pytest.mark.usefixtures("cluster")
 def test_ctrl_c_cancels_what_runs_and_leaves_finished_cells(begun, tmp_path):
     def stop():
         raise KeyboardInterrupt
@@ -230,18 +167,14 @@ def test_ctrl_c_cancels_what_runs_and_leaves_finished_cells(begun, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         RayCluster().run(cells, folder, Heard(stop))
     assert len(tables(tmp_path)) == 1
-    time.sleep(1.5)  # in which three cells could have begun
-    assert len(logged(begun)) <= 3  # finished, at work, about to begin
+    time.sleep(1.0)  # in which ten cells could have begun
+    assert len(logged(begun)) <= 5  # one finished, two at work, two about to begin
     for cell in cells:
         with folder.claimed(cell) as mine:
             assert mine
 
 
-def killer(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-@pytest.mark.usefixtures("cluster", "begun")
+@pytest.mark.usefixtures("begun")
 def test_a_cell_that_kills_every_worker_is_named(tmp_path):
     folder, cells = run_of(tmp_path)
     deadly = replace(cells[0], compute=killer)

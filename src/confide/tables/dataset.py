@@ -1,0 +1,135 @@
+"""Tables of many files: a folder or a pattern of Parquet files, or a dataset of pyarrow."""
+
+import glob
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from confide.errors import TableFileError
+from confide.extras import require
+from confide.tables.binary import BinaryTable
+from confide.tables.recognise import PARQUET
+
+# Of a folder; others beside them are not read.
+ENDING = ".parquet"
+# Differences between two files that are named.
+MOST_NAMED = 3
+
+
+def is_of_many_files(source: str | Path) -> bool:
+    """Whether it is a folder, or a pattern such as folder/*.parquet."""
+    return Path(source).is_dir() or (glob.has_magic(str(source)) and not Path(source).exists())
+
+
+class ParquetFiles:
+    """Parquet files with the same columns as one table, in the order of their names.
+
+    Attributes:
+        schema: names and types of the columns, the same in all files.
+        about_rows: how many rows they have.
+    """
+
+    def __init__(self, source: str | Path) -> None:
+        """Reads the description of each file, and refuses files that do not fit together."""
+        self._paths = _paths_of(source)
+        first, self.about_rows = self._paths[0], 0
+        self.schema = self._opened(first).schema
+        for path in self._paths:
+            table = self._opened(path)
+            refuse_other_schema(table.schema, path, self.schema, first)
+            self.about_rows += table.about_rows or 0
+
+    def blocks(
+        self, rows: int, columns: Sequence[str] | None, types: Mapping[str, Any]
+    ) -> Iterator[Any]:
+        """Tables in the order of the files, each column of the type that was asked for."""
+        for path in self._paths:
+            yield from self._opened(path).blocks(rows, columns, types)
+
+    def _opened(self, path: Path) -> BinaryTable:
+        arrow = require("pyarrow", "tables")
+        try:
+            return BinaryTable(arrow.OSFile(str(path)), PARQUET, str(path))
+        except OSError as error:
+            raise TableFileError(f"{path} cannot be opened: {error.strerror or error}.") from error
+
+
+class ArrowDataset:
+    """A dataset of pyarrow as one table.
+
+    Attributes:
+        name: what messages call it.
+        schema: names and types of the columns, the same in all of its files.
+    """
+
+    name = "The dataset"
+
+    def __init__(self, dataset: Any) -> None:
+        """Refuses files that do not fit together."""
+        self._dataset, self.schema = dataset, dataset.schema
+        partitions = getattr(getattr(dataset, "partitioning", None), "schema", None) or ()
+        of_folders = {field.name for field in partitions}
+        fields = [field for field in self.schema if field.name not in of_folders]
+        for fragment in dataset.get_fragments():
+            own = [field for field in fragment.physical_schema if field.name not in of_folders]
+            refuse_other_schema(own, getattr(fragment, "path", "A part"), fields, "the dataset")
+
+    def blocks(self, rows_per_block: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
+        """The rows in order, as Arrow tables in bounded memory."""
+        arrow = require("pyarrow", "tables")
+        ahead = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+        names = None if columns is None else list(columns)
+        for batch in self._dataset.to_batches(columns=names, batch_size=rows_per_block, **ahead):
+            yield arrow.Table.from_batches([batch])
+
+
+def is_arrow_dataset(source: Any) -> bool:
+    """Whether it is a dataset of pyarrow; pyarrow is not loaded to tell."""
+    import sys
+
+    loaded = sys.modules.get("pyarrow.dataset")
+    return loaded is not None and isinstance(source, loaded.Dataset)
+
+
+def refuse_other_schema(fields: Any, name: Any, needed: Any, first: Any) -> None:
+    """Refuses a file whose columns are not those of the first, with what to do.
+
+    Args:
+        fields: of the file.
+        name: of the file.
+        needed: fields of the first one.
+        first: its name.
+    """
+    own, wanted = ({field.name: field.type for field in some} for some in (fields, needed))
+    wrong = [f"it has no column {column!r}" for column in wanted if column not in own]
+    wrong += [f"its column {column!r} is not there" for column in own if column not in wanted]
+    wrong += [
+        f"its column {column!r} is {own[column]} instead of {of_type}"
+        for column, of_type in wanted.items()
+        if own.get(column, of_type) != of_type
+    ]
+    if wrong:
+        more = f", and {len(wrong) - MOST_NAMED} more" * (len(wrong) > MOST_NAMED)
+        raise TableFileError(
+            f"All files of a table must have the same columns, but {name} differs from {first}: "
+            f"{'; '.join(wrong[:MOST_NAMED])}{more}. Write that file again with the same columns, "
+            "or move it out of the folder; nothing was read or changed."
+        )
+
+
+def parquet_files(source: str | Path) -> list[Path]:
+    """The files of a folder, or of a pattern, in the order of their names."""
+    folder = Path(source)
+    found = folder.rglob(f"*{ENDING}") if folder.is_dir() else map(Path, glob.glob(str(source)))  # noqa: PTH207
+    # Names with a dot or a line in front are what other programs keep beside their files.
+    return sorted(path for path in found if path.is_file() and path.name[0] not in "._")
+
+
+def _paths_of(source: str | Path) -> list[Path]:
+    if paths := parquet_files(source):
+        return paths
+    what = "a folder" if Path(source).is_dir() else "a pattern"
+    raise TableFileError(
+        f"{source} is {what} without a Parquet file (*{ENDING}). Name a file, or a folder of "
+        "Parquet files."
+    )

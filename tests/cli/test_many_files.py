@@ -1,0 +1,89 @@
+"""`confide fit` of a folder of Parquet files, in memory and from disk."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import confide
+from confide.cli import main
+from confide.encoding import LongTable, long_table
+from confide.errors import TargetError, TwinError
+from confide.workflow import fit_table, long_tables
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    table = pa.table({"x": x, "z": rng.normal(size=200), "y": x + 0.1 * rng.normal(size=200)})
+    (tmp_path / "rows").mkdir()
+    for number in range(2):
+        part = table.slice(100 * number, 100)
+        pq.write_table(part, tmp_path / "rows" / f"part-{number}.parquet")
+    return tmp_path / "rows"
+
+
+def fitted(folder, *options):
+    output = folder.parent / "model.confide"
+    arguments = ["fit", str(folder), "--target", "y", "-o", str(output), "--recipe", "paper"]
+    arguments += ["--members", "2", "--epochs", "4", *options]
+    return CliRunner().invoke(main, arguments), output
+
+
+@pytest.mark.slow
+def test_a_folder_is_fitted_as_one_table(folder):
+    result, output = fitted(folder)
+    assert result.exit_code == 0, result.stderr
+    model = confide.load(output)
+    assert model.training_table_.n_trained + model.training_table_.n_set_aside == 200
+
+
+@pytest.mark.slow
+def test_a_folder_beyond_memory_is_fitted_from_disk(folder, monkeypatch):
+    monkeypatch.setattr(long_tables, "available_memory", lambda: 1)
+    monkeypatch.setattr(long_table, "ROWS_IN_MEMORY", 100)
+    result, output = fitted(folder)
+    assert result.exit_code == 0, result.stderr
+    assert "has 200 rows, more than memory holds" in result.stderr
+    assert "judged on 100 of them, drawn at random" in result.stderr
+    model = confide.load(output)
+    assert model.training_table_.n_trained == 180  # 20 of the sample are held out
+    assert model.calibration_ is not None
+    assert model.seen_rows_.n_rows == 180
+
+
+def test_a_folder_of_other_columns_is_refused_before_training(folder):
+    pq.write_table(pa.table({"x": [1.0], "y": [1.0]}), folder / "part-9.parquet")
+    result, output = fitted(folder)
+    assert result.exit_code == 1
+    assert "part-9.parquet differs from" in result.stderr
+    assert "it has no column 'z'" in result.stderr
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("pattern", ["", "/*.parquet"])
+def test_a_file_of_the_folder_that_is_read_is_never_replaced(folder, pattern):
+    result, output = fitted(folder)
+    file = folder / "part-0.parquet"
+    before = file.read_bytes()
+    for words in (["fit", f"{folder}{pattern}", "-t", "y"], ["predict", output, folder]):
+        result = CliRunner().invoke(main, [*map(str, words), "-o", str(file), "--force"])
+        assert result.exit_code == 2
+        assert "is also an input" in result.stderr
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"group": "x"}, TargetError, "`group` needs all rows in memory"),
+        ({"hold_out_by": "x"}, TargetError, "`hold_out_by` needs all rows in memory"),
+        ({"calibrate_confidence": True}, TwinError, "twins that are fitted in memory"),
+    ],
+)
+def test_what_needs_all_rows_in_memory_is_refused(how, error, message):
+    long = LongTable(pa.table({"x": [1.0], "y": [2.0]}), lambda: iter(()), 5)
+    with pytest.raises(error, match=message):
+        fit_table(long, "y", confide.BootstrappedDeepEnsembleRegressor(), **how)

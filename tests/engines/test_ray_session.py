@@ -1,0 +1,69 @@
+"""What is put into Ray's object store: what is large, and the same content once."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import confide
+from confide.engines import Engine, InProcess, ray_session
+
+
+@dataclass
+class Storing(Engine):
+    """Work in this process, with what is common sent through a store that counts."""
+
+    puts: list = field(default_factory=list)
+    n_calls: int = 0
+    session: ray_session.RaySession = field(default_factory=ray_session.RaySession)
+
+    def stored(self, value):
+        return self.session.stored(SimpleNamespace(put=lambda v: self.puts.append(v) or v), value)
+
+    def connected(self):
+        return InProcess().connected()
+
+    def map(self, function, items, common=(), *, memory=0.0):
+        self.n_calls += 1
+        return InProcess().map(function, items, [self.stored(value) for value in common])
+
+    def run(self, pieces, store, observer):
+        raise NotImplementedError
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::confide.errors.CalibrationWarning")
+def test_a_fit_puts_its_table_once_and_its_calibration_once(data, small, monkeypatch):
+    X, y = data
+    monkeypatch.setattr(ray_session, "BYTES_WORTH_STORING", X.size * 4)
+    engine = Storing()
+    model = confide.BootstrappedDeepEnsembleRegressor(**small | {"n_members": 5}, engine=engine)
+    model.fit(X, y)
+    model.calibrate_confidence(X, y, twin="smooth", n_simulations=10)
+    tables = [value for value in engine.puts if isinstance(value, np.ndarray) and value.ndim == 2]
+    assert len(tables) == 2  # simulated fits of the calibration see a part of the rows
+    assert engine.n_calls >= 4
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, pd.DataFrame])
+def test_content_tells_not_the_object(kind):
+    engine, numbers = Storing(), np.arange(20_000.0).reshape(100, 200)
+    for changed in (0.0, 0.0, 1.0):
+        engine.stored(kind(numbers + changed))
+    assert len(engine.puts) == 2
+
+
+def test_what_is_small_is_sent_as_it_is():
+    engine, small = Storing(), np.ones(100)
+    assert engine.stored(small) is small
+    assert engine.puts == []
+
+
+def test_the_store_forgets_what_was_not_used_for_long():
+    engine, most = Storing(), ray_session.MOST_STORED
+    tables = [np.full(20_000, float(number)) for number in range(most + 1)]
+    for number in (*range(most), 0, most, 0, 1):  # the first is used again, so the second goes
+        engine.stored(tables[number])
+    assert [value[0] for value in engine.puts] == [*range(most), most, 1]
