@@ -19,6 +19,7 @@ from confide import (
     DeepEnsembleRegressor,
     enable_compilation_cache,
 )
+from confide.compilation import make_room_for_programs
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Half of the time would go into compiling the same programs in every process, as Ray's are.
@@ -28,6 +29,12 @@ enable_compilation_cache()
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("fresh", deadline=None, print_blob=True)
 settings.load_profile("fixed")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _room_for_programs():
+    """Before a fit would make it itself: some tests count what is compiled."""
+    make_room_for_programs(0.5)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A compilation cache that outlives the process."""
+"""Compiled programs: a cache that outlives the process, and room for more of them in it."""
 
 import os
 import time
@@ -9,6 +9,8 @@ import jax
 
 # When the programs were last looked at is this file's time; JAX has no such name.
 LOOKED_AT = "looked-at"
+# Of the memory maps that a process may have. One fit takes hundreds; Linux allows 65,530.
+MOST_MAPS = 0.75
 
 
 def enable_compilation_cache(directory: str | os.PathLike[str] | None = None) -> Path:
@@ -36,6 +38,22 @@ def enable_compilation_cache(directory: str | os.PathLike[str] | None = None) ->
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
     return path
+
+
+def make_room_for_programs(most: float = MOST_MAPS) -> None:
+    """Forgets all compiled programs of a process that has hardly room for more.
+
+    Each takes some memory maps, of which Linux allows a process so many; LLVM crashes when there
+    are none left. A process that fits or loads thousands of different models would end so. What is
+    needed again is compiled again, or read from the cache on disk.
+    """
+    try:
+        n_maps = Path("/proc/self/maps").read_bytes().count(b"\n")
+        n_allowed = int(Path("/proc/sys/vm/max_map_count").read_text())
+    except OSError:  # other systems
+        return
+    if n_maps > most * n_allowed:
+        jax.clear_caches()
 
 
 def _remove_broken(directory: Path) -> None:

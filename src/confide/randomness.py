@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray, UInt32
 from sklearn.utils import check_random_state
 
+from confide.compilation import make_room_for_programs
 from confide.forks import refuse_forked
 
 # Whatever the user's default is: keys are made of two words here, and results do not depend on it.
@@ -20,6 +21,7 @@ MemberKeys: TypeAlias = UInt32[np.ndarray, "member 2"]
 def key_from(random_state: int | np.random.RandomState | None) -> PRNGKeyArray:
     """The key that stands for scikit-learn's `random_state`."""
     refuse_forked()  # all that trains begins here
+    make_room_for_programs()
     return as_key(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=2))
 
 

@@ -5,12 +5,15 @@ import os
 import subprocess
 import sys
 import zlib
+from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
 
+import confide
 from confide import BootstrappedDeepEnsembleRegressor, enable_compilation_cache
+from confide.compilation import make_room_for_programs
 
 
 def fit(n_rows: int, **settings) -> BootstrappedDeepEnsembleRegressor:
@@ -124,3 +127,32 @@ def test_programs_in_a_folder_that_cannot_be_written_to_are_left(look, tmp_path,
 
     monkeypatch.setattr("pathlib.Path.unlink", denied)
     assert look(cut=WHOLE[:9]) == {"cut"}
+
+
+MAPS = Path("/proc/self/maps")
+needs_maps = pytest.mark.skipif(not MAPS.exists(), reason="memory maps are not told here")
+
+
+@needs_maps
+def test_programs_give_their_memory_maps_back():
+    programs = [jax.jit(lambda x, i=i: x * i) for i in range(20)]
+    for program in programs:
+        program(1.0)
+    before = MAPS.read_bytes().count(b"\n")
+    make_room_for_programs(1.0)  # there is room
+    assert MAPS.read_bytes().count(b"\n") >= before
+    make_room_for_programs(0.0)
+    assert MAPS.read_bytes().count(b"\n") <= before - 20
+
+
+@needs_maps
+def test_a_fit_and_a_load_make_room_for_their_programs(tmp_path, monkeypatch):
+    forgotten = []
+    model = fit(101)
+    model.save(tmp_path / "model")
+    monkeypatch.setattr(jax, "clear_caches", lambda: forgotten.append(1))
+    monkeypatch.setattr(make_room_for_programs, "__defaults__", (0.0,))
+    confide.load(tmp_path / "model")
+    assert len(forgotten) == 1
+    model.fit(np.ones((101, 3)) * np.arange(101)[:, None], np.arange(101.0))
+    assert len(forgotten) > 1

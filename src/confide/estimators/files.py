@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from confide.calibration import Calibration
+from confide.compilation import make_room_for_programs
 from confide.diagnostics import Novelty
 from confide.encoding import Encoder
 from confide.errors import ModelFileError
@@ -166,6 +167,7 @@ def load(
         RuntimeError: confide was used in another process, of which this one is a fork.
     """
     refuse_forked()
+    make_room_for_programs()
     versions = (FORMAT_VERSION, SEVERAL_VERSION)
     file = Container.read(Path(path), format=FORMAT, versions=versions)
     passed = {"network": network, "learner": learner}
