@@ -186,7 +186,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write {RESULT.name}")
     write = parser.parse_args().write
-    load = os.getloadavg()[0]
     notes = {name: _calls_of(kept(name, recorded, work)) for name, work in works().items()}
     memory = kept("memory", peak_memory)
     print("timed in one process", flush=True)
@@ -196,7 +195,7 @@ def main() -> None:
         found, measured = kept(f"{n_workers} workers", replays, n_workers, notes)
         times[n_workers], costs = found, costs if measured is None else Costs(*measured)
         print(f"{n_workers} workers: {found}", flush=True)
-    page = page_of(notes, times, costs, memory, load)
+    page = page_of(notes, times, costs, memory)
     print(page)
     if write:
         RESULT.write_text(page)
@@ -243,7 +242,6 @@ def page_of(
     times: dict[int, dict[str, float]],
     costs: Costs,
     memory: float,
-    load: float,
 ) -> str:
     """The result in words and tables."""
     off = {"total": 0.0, "calls": 0.0}
@@ -258,17 +256,16 @@ def page_of(
         "# What a cluster saves",
         "",
         (
-            f"Made by `benchmarks/cluster.py` on {os.cpu_count()} cores with a load of {load:.1f}, "
-            "in seconds. Pieces were timed in one process with one core. Then they were"
+            f"Made by `benchmarks/cluster.py` on {os.cpu_count()} cores, in seconds. Pieces were "
+            "timed in one process with one core. Then they were"
         ),
         "replayed on Ray with 2, 4 and 8 workers. These share the cores of this machine, so the",
         "replayed pieces sleep as long as the real ones took, and carry as many bytes: scheduling,",
         "transport and waiting were measured, computing side by side was not. 16 and 64 workers",
         "were not run: the model predicts them.",
         "",
-        "The time between calls is no prediction: it is the same number on both sides, and most of",
-        "the total. So the last column, without it, is what tests the model. On a busy machine",
-        "all times are longer than on an idle one.",
+        "The time between calls is no prediction: it is the same number on both sides. So the last",
+        "column, without it, is what tests the model.",
         "",
         (
             f"**Totals are off by at most {off['total']:.0%}, calls alone by at most "
@@ -306,6 +303,12 @@ def page_of(
                 ratios = found / expected, (found - alone) / (expected - alone)
                 rest = f"| {found:.1f} | {ratios[0]:.2f} | {ratios[1]:.2f} |"
             lines.append(f"| {n_workers} | {expected:.1f} {rest}")
+    lines += [
+        "",
+        "**Where it stops scaling.** A call ends with its longest piece, and this process works",
+        "alone between calls. With as many workers as a call has pieces, more of them change",
+        "nothing; what is left is the time between calls and one piece of each call.",
+    ]
     return "\n".join([*lines, ""])
 
 
