@@ -1,7 +1,9 @@
 """Regression trees as plain arrays, so that a model file can keep them, and variances from them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int32
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
 
 Table = Float[np.ndarray, "row feature"]
 Row = Float64[np.ndarray, " row"]
-# Trees x rows that are held at once.
-CELLS_PER_BLOCK = 4_000_000
+# Fewer rows go through all trees at once, because a call of each tree takes 16 microseconds.
+FEW_ROWS = 50
 # The arrays with an entry for each node.
 _TYPES = dict.fromkeys(("feature", "left", "right"), np.int32) | dict.fromkeys(
     ("threshold", "value"), np.float64
@@ -77,23 +79,52 @@ class Trees:
             constant=constant,
         )
 
-    def __call__(self, X: Table, cells_per_block: int = CELLS_PER_BLOCK) -> Row:
-        """The sum at each row."""
+    def __call__(self, X: Table, few_rows: int = FEW_ROWS) -> Row:
+        """The sum at each row; the same to the last bit, however many rows there are."""
         with np.errstate(over="ignore"):  # what is too large is to the right of every threshold
             X = np.ascontiguousarray(X, np.float32)  # as scikit-learn compares
-        size = max(1, cells_per_block // len(self.roots))
-        blocks = [self._sum(X[start : start + size]) for start in range(0, len(X), size)]
-        return np.concatenate(blocks) if blocks else np.empty(0)
+        if X.shape[1] <= self.feature.max():
+            raise ValueError(f"the trees look at more than {X.shape[1]} features")
+        total = np.zeros(len(X))
+        for values in self._at_once(X) if len(X) < few_rows else self._one_by_one(X):
+            total += values
+        return self.constant + total
 
-    def _sum(self, X: Float[np.ndarray, "row feature"]) -> Row:
+    def _at_once(self, X: Float[np.ndarray, "row feature"]) -> Float64[np.ndarray, "tree row"]:
         node = np.repeat(self.roots[:, None], len(X), axis=1)
         rows = np.arange(len(X))
         while True:
             goes_left = X[rows, self.feature[node]] <= self.threshold[node]
             below = np.where(goes_left, self.left[node], self.right[node])
             if np.array_equal(below, node):  # all at leaves
-                return self.constant + self.value[node].sum(axis=0)
+                return self.value[node]
             node = below
+
+    def _one_by_one(self, X: Float[np.ndarray, "row feature"]) -> Iterable[Row]:
+        return (tree.predict(X)[:, 0] for tree in self._compiled)
+
+    @cached_property
+    def _compiled(self) -> list[Any]:
+        """Each tree as scikit-learn's own, which is five times as fast as NumPy.
+
+        These look up children without asking whether they are there: see `from_arrays`.
+        """
+        from sklearn.tree._tree import NODE_DTYPE, Tree  # here, because it takes long to load
+
+        is_leaf = self.left == np.arange(len(self.left))
+        nodes = np.zeros(len(self.left), NODE_DTYPE)
+        first = np.repeat(self.roots, np.diff(self.roots, append=len(nodes)))
+        nodes["left_child"] = np.where(is_leaf, -1, self.left - first)
+        nodes["right_child"] = np.where(is_leaf, -1, self.right - first)
+        nodes["feature"], nodes["threshold"] = self.feature, self.threshold
+        trees = []
+        for start, end in zip(self.roots, [*self.roots[1:], len(nodes)], strict=True):
+            tree = Tree(int(self.feature.max()) + 1, np.ones(1, np.intp), 1)
+            own = {"node_count": end - start, "max_depth": end - start}
+            own |= {"nodes": nodes[start:end], "values": self.value[start:end, None, None]}
+            tree.__setstate__(own)
+            trees.append(tree)
+        return trees
 
     def scaled(self, factor: float) -> "Trees":
         """The same sum times a factor."""
@@ -106,7 +137,10 @@ class Trees:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, n_features: int) -> "Trees":
-        """From a model file's arrays; children come after their parents, so that rows arrive."""
+        """From a model file's arrays.
+
+        Children come after their parents and in the same tree, so that rows arrive at its leaves.
+        """
         n_trees, n_nodes = (
             arrays[name].size if name in arrays else 0 for name in ("roots", "value")
         )
@@ -126,6 +160,11 @@ class Trees:
         ):
             if not np.all((array >= 0) & (array < limit)):
                 raise ValueError(f"{name} of a tree point outside of it")
+        if roots[0] != 0 or not np.all(np.diff(roots) > 0):
+            raise ValueError("trees are out of order")
+        tree = np.searchsorted(roots, own, side="right")
+        if not np.all((tree[left] == tree) & (tree[right] == tree)):
+            raise ValueError("children are in another tree")
         _check_depth(roots, np.stack([left, right]), is_leaf)
         return cls(roots, feature, threshold, left, right, value, float(constant))
 

@@ -64,13 +64,29 @@ def test_boosted_trees_as_arrays_are_the_boosted_trees():
     assert trees(X) == pytest.approx(boosted.predict(X), rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["forest", "smooth"])
-def test_blocks_of_rows_change_nothing(kind):
+def test_blocks_of_rows_change_nothing():
     X, y = sample(wave)
-    fitted = CANDIDATES[kind](X, y, 0)(X, y)
+    fitted = CANDIDATES["smooth"](X, y, 0)(X, y)
     # Weights of kernels are large and cancel; sums of blocks are rounded otherwise.
     assert fitted(X, cells_per_block=1000) == pytest.approx(fitted(X), rel=1e-9)
     assert fitted(X[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("kind", ["forest", "boosting"])
+def test_a_row_in_trees_does_not_depend_on_the_others(kind):
+    X, y = sample(wave)
+    X[:2, 0] = np.nan, np.inf
+    fitted = CANDIDATES[kind](X[2:], y[2:], 0)(X[2:], y[2:])
+    many = fitted(X, few_rows=0)
+    assert many.tolist() == fitted(X, few_rows=len(X) + 1).tolist()
+    assert many[:1].tolist() == fitted(X[:1]).tolist()
+    assert fitted(X[:0]).shape == (0,)
+
+
+def test_trees_refuse_rows_without_their_features():
+    X, y = sample(step)
+    with pytest.raises(ValueError, match="more than 0 features"):
+        CANDIDATES["forest"](X, y, 0)(X, y)(X[:, :0])
 
 
 @pytest.mark.parametrize("kind", ["forest", "boosting"])
@@ -94,6 +110,8 @@ def test_trees_are_the_same_from_a_file(kind):
         ("right", lambda a: a + np.int32(9999) * (a != np.arange(len(a))), "point outside"),
         ("feature", lambda a: a + 3, "point outside"),
         ("roots", lambda a: a - 1, "point outside"),
+        ("roots", lambda a: a[::-1], "trees are out of order"),
+        ("roots", lambda a: np.append(a, a[-1] + np.int32(1)), "children are in another tree"),
         ("value", lambda a: np.full_like(a, np.nan), "not finite"),
         ("threshold", lambda a: a[1:], "must be float64 of shape"),
     ],
@@ -139,7 +157,7 @@ def test_trees_of_a_file_that_are_chains_are_refused_at_once(n_trees, depth):
 
 def test_trees_of_a_file_that_share_nodes_are_refused():
     arrays = chains(n_trees=1, depth=500)
-    arrays["roots"] = np.zeros(20_000, np.int32)
+    arrays["left"] = arrays["right"]  # two ways to every node: twice as many with each step
     with pytest.raises(ValueError, match="shared"):
         Trees.from_arrays(arrays, 3)
 
