@@ -94,11 +94,15 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def counted(attack: str, folder: Path, share: float) -> list[Counts]:
-    """The counts of an attack, kept in the folder: a run that was stopped goes on there."""
-    kept = folder / f"counts-{attack}.json"
-    if kept.exists():
-        return [Counts.from_json(row) for row in json.loads(kept.read_text())]
-    known, before = commit(), os.getloadavg()[2]
+    """The counts of an attack, kept in the folder: a run that was stopped goes on there.
+
+    Those of another commit are counted anew.
+    """
+    kept, known = folder / f"counts-{attack}.json", commit()
+    rows = [Counts.from_json(row) for row in json.loads(kept.read_text())] if kept.exists() else []
+    if rows and rows[0].commit == known:
+        return rows
+    before = os.getloadavg()[2]
     rows = ATTACKS[attack](lambda n: max(1, round(share * n)), folder)
     origin = {"commit": known, "load": (before + os.getloadavg()[2]) / 2}
     kept.write_text(json.dumps([{**vars(row), **origin} for row in rows]))

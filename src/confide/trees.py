@@ -22,8 +22,9 @@ _TYPES = dict.fromkeys(("feature", "left", "right"), np.int32) | dict.fromkeys(
     ("threshold", "value"), np.float64
 )
 # The steps that a row may take in trees of a file, all of which go on until the deepest is at its
-# end: thirty times what a large forest takes. And the deepest tree, as for boosted trees.
-MOST_STEPS, DEEPEST = 1_000_000, 10_000
+# end: thirty times what a large forest takes. And the deepest tree, as for boosted trees, and the
+# most trees: each takes 60 microseconds to prepare, and there are 100.
+MOST_STEPS, DEEPEST, MOST_TREES = 1_000_000, 10_000, 1_000
 # Trees of a forest of variances.
 N_TREES = 50
 
@@ -160,6 +161,8 @@ class Trees:
         ):
             if not np.all((array >= 0) & (array < limit)):
                 raise ValueError(f"{name} of a tree point outside of it")
+        if n_trees > MOST_TREES:
+            raise ValueError(f"there are {n_trees} trees, and {MOST_TREES} are the most")
         if roots[0] != 0 or not np.all(np.diff(roots) > 0):
             raise ValueError("trees are out of order")
         tree = np.searchsorted(roots, own, side="right")

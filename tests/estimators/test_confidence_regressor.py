@@ -54,6 +54,23 @@ def test_levels_are_nested_and_prediction_intervals_contain_confidence_intervals
     assert np.all(bounds["prediction"][..., 1] >= bounds["confidence"][..., 1])
 
 
+def test_a_fit_that_fails_leaves_the_former_one_whole(monkeypatch):
+    def fail(*_):
+        raise OSError("the cluster is lost")
+
+    X, y = sample()
+    model = ConfidenceRegressor(LinearRegression(), n_simulations=10, random_state=0).fit(X, y)
+    before = model.get_prediction(X).summary_frame()
+    monkeypatch.setattr(ConfidenceRegressor, "_learn_noise", fail)
+    with pytest.raises(OSError, match="is lost"):
+        model.fit(X, -y)
+    pd.testing.assert_frame_equal(model.get_prediction(X).summary_frame(), before)
+    with pytest.raises(OSError, match="is lost"):
+        (unfitted := clone(model)).fit(X, y)
+    with pytest.raises(NotFittedError):
+        unfitted.predict(X)
+
+
 @pytest.mark.slow
 def test_both_intervals_cover_a_linear_truth():
     shares = {"confidence": [], "prediction": []}

@@ -227,8 +227,8 @@ def test_passes_that_are_made_in_turn_are_the_same_passes(fitted, data, monkeypa
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n_passes": 1}, "`n_passes` must lie between 2 and 10000, got 1"),
-        ({"n_passes": 10**12}, "`n_passes` must lie between 2 and 10000, got 1000000000000"),
+        ({"n_passes": 1}, "`n_passes` must lie between 2 and 2000, got 1"),
+        ({"n_passes": 10**12}, "`n_passes` must lie between 2 and 2000, got 1000000000000"),
         ({"n_passes": 0}, "`n_passes` must be a whole number of at least 1, got 0"),
         ({"prior_length_scale": 0.0}, "`prior_length_scale` must be a positive number, got 0.0"),
         ({"regulariser": "concret"}, "Did you mean 'concrete'"),

@@ -132,6 +132,19 @@ def test_a_bomb_is_refused_before_it_is_opened(homes, monkeypatch):
     refused("does not fit in memory", grown, TooLargeError)
 
 
+def test_short_rows_under_a_long_header_are_refused_before_they_are_filled_up(homes, monkeypatch):
+    monkeypatch.setattr("confide.budget.available_memory", lambda: 2**20)
+    monkeypatch.setattr(excel_module.ExcelTable, "_check_content", lambda *_: None)
+    wide = b'<row r="1"><c r="XFD1" t="inlineStr"><is><t>z</t></is></c></row>'
+    cells = b"".join(b'<row r="%d"><c r="A%d"><v>1</v></c></row>' % (i, i) for i in range(9, 40))
+    path = rewritten(
+        homes,
+        "xl/worksheets/sheet1.xml",
+        lambda content: content.split(b"<row")[0] + wide + cells + b"</sheetData></worksheet>",
+    )
+    refused("does not fit in memory", path, TooLargeError)
+
+
 def test_a_sheet_that_claims_to_be_wide_is_refused(homes, monkeypatch):
     monkeypatch.setattr("confide.budget.available_memory", lambda: 2**20)
     monkeypatch.setattr(excel_module.ExcelTable, "_check_content", lambda *_: None)

@@ -24,7 +24,12 @@ pa = pytest.importorskip("pyarrow", reason="tables need confide[tables]")
 import pyarrow.parquet as pq  # noqa: E402
 
 from confide import extras, persistence  # noqa: E402
-from confide.errors import NoRoomError, TableFileError, WouldOverwriteError  # noqa: E402
+from confide.errors import (  # noqa: E402
+    NoRoomError,
+    TableFileError,
+    TooLargeError,
+    WouldOverwriteError,
+)
 from confide.tables import (  # noqa: E402
     TableFile,
     read_blocks,
@@ -385,6 +390,17 @@ def test_a_giant_batch_is_not_copied(tmp_path):
     path = tmp_path / "table.arrow"
     write_blocks([pa.table({"x": np.zeros(2**20)})], path)
     assert peak_bytes(read_blocks(path, 4096)) < 2**20
+
+
+def test_a_block_of_long_texts_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
+    path = tmp_path / "texts.parquet"
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, "i4")), ["a" * 10_000])
+    pq.write_table(pa.table({"text": texts.cast(pa.string())}), path)
+    assert path.stat().st_size < 10_000
+    monkeypatch.setattr("confide.budget.available_memory", lambda: 400 * 10**6)
+    with pytest.raises(TooLargeError, match="does not fit in memory"):
+        list(TableFile(path).blocks())
+    assert sum(block.num_rows for block in TableFile(path).blocks(1000)) == 20_000
 
 
 def test_a_long_header_over_short_rows_is_refused_before_it_is_read(tmp_path, monkeypatch):

@@ -144,11 +144,11 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
                 shift=self.shift,
                 verbose=bool(self.verbose),
             )
-            self.__dict__.update(checked.__dict__)
-            self.targets_ = None
-            self.estimator_, self.confidence_calibration_ = fitted, calibration
-            self.units_, self.novelty_ = units, Novelty.of_training(matrix, units)
-            self._learn_noise(of_folds, refit, matrix, data.y)
+            checked.targets_ = None
+            checked.estimator_, checked.confidence_calibration_ = fitted, calibration
+            checked.units_, checked.novelty_ = units, Novelty.of_training(matrix, units)
+            checked._learn_noise(of_folds, refit, matrix, data.y)  # noqa: SLF001
+        self.__dict__.update(checked.__dict__)  # a fit that fails leaves the former one whole
         return self
 
     def _learn_noise(self, key: Any, refit: Any, X: Any, y: Row) -> None:

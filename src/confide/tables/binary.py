@@ -14,6 +14,8 @@ from confide.tables.words import type_in_words
 # With a buffer, and nothing read before it is asked for, a column of Parquet is read page by page:
 # 2e6 rows of 9 columns took 69 MB in place of 190, whatever the size of the row groups.
 BUFFER_BYTES = 2**20
+# Read at once: the same text in every row takes a few bytes in the file, and gigabytes in memory.
+ROWS_AT_ONCE = 8_192
 # Where pandas keeps the labels of its rows; they say nothing about a row.
 ROW_LABELS = re.compile(r"__index_level_\d+__")
 
@@ -62,7 +64,8 @@ class BinaryTable:
 
     def _batches(self, rows: int, columns: list[str]) -> Iterator[Any]:
         if self._form == PARQUET:
-            yield from self._reader.iter_batches(rows, columns=columns, use_threads=False)
+            at_once = min(rows, ROWS_AT_ONCE)
+            yield from self._reader.iter_batches(at_once, columns=columns, use_threads=False)
             return
         count = getattr(self._reader, "num_record_batches", None)
         batches = self._reader if count is None else map(self._reader.get_batch, range(count))

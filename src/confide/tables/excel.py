@@ -104,6 +104,7 @@ class ExcelTable:
 
     def _table_of(self, header: list[Any], *rows: list[Any]) -> Any:
         width = max(map(len, (header, *rows)))
+        Meter(self._name).add(BYTES_PER_CELL * width * len(rows))  # short rows are filled up
         names = ["" if name is None else str(name) for name in header]
         names += [""] * (width - len(names))
         columns = [[row[i] if i < len(row) else None for row in rows] for i in range(width)]

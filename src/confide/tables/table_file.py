@@ -16,6 +16,8 @@ from confide.tables.separated import BLOCK_BYTES, SeparatedText
 from confide.tables.source import START_BYTES, Ahead, is_read_once, name_of, open_bytes, spooled
 
 ROWS_PER_BLOCK = 65_536
+# Bytes of memory for each of a block: its numbers, and copies on the way there.
+GROWTH = 4.0
 AnyTable: TypeAlias = SeparatedText | BinaryTable | ExcelTable | ParquetFiles
 
 
@@ -74,7 +76,8 @@ class TableFile:
         self._check_columns(columns)
         table = self._taken()
         blocks = table.blocks(rows_per_block, columns, types or {})
-        return _of_equal_size(blocks, rows_per_block, self._empty(columns, types or {}))
+        empty = self._empty(columns, types or {})
+        return _of_equal_size(blocks, rows_per_block, empty, self.name)
 
     def read(
         self, *, columns: Sequence[str] | None = None, types: Mapping[str, Any] | None = None
@@ -182,19 +185,23 @@ def _seekable(stream: Ahead, form: str, name: str) -> Any:
     return stream if form == ARROW_STREAM else spooled(stream, name)
 
 
-def _of_equal_size(tables: Iterable[Any], rows: int, empty: Any) -> Iterator[Any]:
-    """The same rows, cut anew; without any, one table that has none."""
+def _of_equal_size(tables: Iterable[Any], rows: int, empty: Any, name: str) -> Iterator[Any]:
+    """The same rows, cut anew; without any, one table that has none.
+
+    A few bytes of Parquet may be the same long text in every row, so what a block takes is counted.
+    """
     concat = require("pyarrow", "tables").concat_tables
-    waiting, count, any_yielded = [], 0, False
+    waiting, count, any_yielded, meter = [], 0, False, Meter(name, GROWTH)
     for table in tables:
         start = 0
         while start < table.num_rows:
             waiting.append(table.slice(start, rows - count))
+            meter.add(waiting[-1].nbytes)
             start += waiting[-1].num_rows
             count += waiting[-1].num_rows
             if count == rows:
                 yield concat(waiting)
-                waiting, count, any_yielded = [], 0, True
+                waiting, count, any_yielded, meter = [], 0, True, Meter(name, GROWTH)
     if waiting or not any_yielded:
         yield concat(waiting) if waiting else empty
 
