@@ -67,6 +67,12 @@ def test_stopped_commands_leave_whole_files(folder):
 
 
 @pytest.mark.slow
+def test_full_disks_and_read_only_folders_are_told_of(folder):
+    assert_harmless(commands.attack_with_full_disks(1, folder, names=["predict"]), 1)
+    assert_harmless(commands.attack_with_read_only_folders(1, folder), 1)
+
+
+@pytest.mark.slow
 def test_two_writers_never_break_a_file(folder):
     assert_harmless(commands.attack_with_two_writers(10, folder), 10)
 
@@ -122,3 +128,6 @@ def test_a_fault_is_shown_and_fails_the_run(monkeypatch, capsys, tmp_path):
     assert "- `it broke`" in page.read_text()
     assert re.search(r"\| an attack \| [0-9a-f]{7,} \| [\d.]+ \|", page.read_text())
     assert as_markdown([]).count("\n") == 1
+    monkeypatch.setattr("faults.commit", lambda: "another")
+    monkeypatch.setitem(ATTACKS, "soak", lambda *_: [Counts("an attack", "nothing breaks")])
+    assert main(words) == 0  # counts of another commit are not believed

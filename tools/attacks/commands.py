@@ -3,13 +3,12 @@
 import contextlib
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow.csv
@@ -27,6 +26,12 @@ PATIENCE = 300
 COMMANDS = ("fit", "predict", "report", "export", "check", "demo")
 QUICK = ("--epochs", "3", "--members", "2")
 Words = Sequence[str | Path]
+# Python ignores the signal of a file that is too large, and gets an error.
+WITH_SMALL_FILES = """
+import resource, runpy, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit := int(sys.argv.pop(1)), limit))
+runpy.run_module("confide", run_name="__main__", alter_sys=True)
+"""
 
 
 def commands(folder: Path) -> dict[str, tuple[Words, str]]:
@@ -142,13 +147,15 @@ def _has_new(folder: Path, there: set[Path], fewest: int) -> bool:
     return False
 
 
-def attack_with_full_disks(n: int, folder: Path, *, seed: int = 0) -> list[Counts]:
+def attack_with_full_disks(
+    n: int, folder: Path, *, names: Sequence[str] = COMMANDS[:4], seed: int = 0
+) -> list[Counts]:
     """Counts of files that may not grow beyond a random size, as on a disk that fills up."""
     generator, known = random.Random(seed), commands(folder)  # noqa: S311
     counts = Counts("full disks", "a message, the old file, nothing else")
     place = folder / "full"
     for i in range(n):
-        name = ("fit", "predict", "report", "export")[i % 4]
+        name = names[i % len(names)]
         words, output = known[name]
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
@@ -156,24 +163,15 @@ def attack_with_full_disks(n: int, folder: Path, *, seed: int = 0) -> list[Count
         file.write_bytes(b"old")
         limit = int(10 ** generator.uniform(0, 3.5))
         done = subprocess.run(
-            _whole_command([*words, file]),
+            [sys.executable, "-c", WITH_SMALL_FILES, str(limit), *map(str, words), str(file)],
             capture_output=True,
             text=True,
             check=False,
             timeout=PATIENCE,
             env={**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "false"},
-            preexec_fn=_with_small_files(limit),
         )
-        counts.add("refused", _wrong(done, file, name, "no room left"))
+        counts.add("refused", _wrong(done, file, name, "no space left"))
     return [counts]
-
-
-def _with_small_files(limit: int) -> Callable[[], None]:
-    def set_limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    return set_limit
 
 
 def attack_with_read_only_folders(n: int, folder: Path) -> list[Counts]:
