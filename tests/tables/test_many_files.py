@@ -27,6 +27,13 @@ def test_a_folder_is_one_table_in_the_order_of_names(folder):
     assert pa.concat_tables(table.blocks(3)).equals(ROWS)  # again, from its beginning
 
 
+def test_columns_in_another_order_are_those_of_the_first_file(folder):
+    pq.write_table(ROWS.slice(2, 2).select(["name", "x"]), folder / "part-1.parquet")
+    table = TableFile(folder)
+    assert table.read().equals(ROWS)
+    assert pa.concat_tables(table.blocks(3)).equals(ROWS)
+
+
 def test_files_deeper_in_a_folder_are_read_too(folder):
     deeper = folder / "year=2021"
     deeper.mkdir()

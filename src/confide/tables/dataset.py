@@ -43,8 +43,9 @@ class ParquetFiles:
         self, rows: int, columns: Sequence[str] | None, types: Mapping[str, Any]
     ) -> Iterator[Any]:
         """Tables in the order of the files, each column of the type that was asked for."""
+        names = self.schema.names if columns is None else columns
         for path in self._paths:
-            yield from self._opened(path).blocks(rows, columns, types)
+            yield from self._opened(path).blocks(rows, names, types)
 
     def _opened(self, path: Path) -> BinaryTable:
         arrow = require("pyarrow", "tables")
