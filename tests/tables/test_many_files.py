@@ -41,6 +41,17 @@ def test_files_deeper_in_a_folder_are_read_too(folder):
     assert read_table(folder).num_rows == 8
 
 
+@pytest.mark.parametrize("hidden", ["_temporary/0", "_delta_log", ".x"])
+def test_files_in_folders_that_other_programs_keep_are_not_read(folder, hidden):
+    (folder / hidden).mkdir(parents=True)
+    pq.write_table(ROWS, folder / hidden / "part.parquet")
+    assert read_table(folder).equals(ROWS)
+    depth = "*/" * len(hidden.split("/"))
+    with pytest.raises(TableFileError, match="a pattern without a Parquet file"):
+        read_table(f"{folder}/{depth}*.parquet")
+    assert read_table(folder / hidden).equals(ROWS)  # by its own name
+
+
 def test_a_pattern_is_one_table(folder):
     assert read_table(f"{folder}/part-*.parquet").equals(ROWS)
     assert read_table(f"{folder}/part-[1].parquet").equals(ROWS.slice(2))

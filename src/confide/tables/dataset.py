@@ -2,6 +2,7 @@
 
 import glob
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,20 @@ def parquet_files(source: str | Path) -> list[Path]:
     """The files of a folder, or of a pattern, in the order of their names."""
     folder = Path(source)
     found = folder.rglob(f"*{ENDING}") if folder.is_dir() else map(Path, glob.glob(str(source)))  # noqa: PTH207
-    # Names with a dot or a line in front are what other programs keep beside their files.
-    return sorted(path for path in found if path.is_file() and path.name[0] not in "._")
+    return sorted(path for path in found if path.is_file() and not _is_hidden(path, source))
+
+
+def _is_hidden(path: Path, source: str | Path) -> bool:
+    """Whether it is one of those that other programs keep beside theirs: with . or _ in front."""
+    return any(part[0] in "._" for part in _below(path, source))
+
+
+def _below(path: Path, source: str | Path) -> tuple[str, ...]:
+    """The folders and the name of a file, from the folder or from the first part of a pattern."""
+    parts = Path(source).parts
+    if not Path(source).is_dir():
+        parts = tuple(takewhile(lambda part: not glob.has_magic(part), parts))
+    return path.parts[len(parts) :]
 
 
 def _paths_of(source: str | Path) -> list[Path]:
