@@ -28,6 +28,7 @@ class ParquetFiles:
     Attributes:
         schema: names and types of the columns, the same in all files.
         about_rows: how many rows they have.
+        note: what there is to say about their folders, or None.
     """
 
     def __init__(self, source: str | Path) -> None:
@@ -39,6 +40,7 @@ class ParquetFiles:
             table = self._opened(path)
             refuse_other_schema(table.schema, path, self.schema, first)
             self.about_rows += table.about_rows or 0
+        self.note = self._note(source)
 
     def blocks(
         self, rows: int, columns: Sequence[str] | None, types: Mapping[str, Any]
@@ -47,6 +49,17 @@ class ParquetFiles:
         names = self.schema.names if columns is None else columns
         for path in self._paths:
             yield from self._opened(path).blocks(rows, names, types)
+
+    def _note(self, source: str | Path) -> str | None:
+        """That folders such as year=2020 are not columns, where there are any."""
+        folders = [part for path in self._paths for part in _below(path, source)[:-1]]
+        named = [part for part in folders if part.partition("=")[0] not in ("", *self.schema.names)]
+        example = next((part for part in named if "=" in part), None)
+        return example and (
+            f"{source}: folders named such as {example} are not columns here, so the table has no "
+            f"{example.partition('=')[0]!r}. To have it, pass a dataset in Python: "
+            'model.fit(pyarrow.dataset.dataset(folder, partitioning="hive"), target).'
+        )
 
     def _opened(self, path: Path) -> BinaryTable:
         arrow = require("pyarrow", "tables")
@@ -67,12 +80,12 @@ class ArrowDataset:
     name = "The dataset"
 
     def __init__(self, dataset: Any) -> None:
-        """Refuses files that do not fit together."""
+        """Refuses files that do not fit together, and a dataset of only some of their rows."""
         self._dataset, self.schema = dataset, dataset.schema
         partitions = getattr(getattr(dataset, "partitioning", None), "schema", None) or ()
         of_folders = {field.name for field in partitions}
         fields = [field for field in self.schema if field.name not in of_folders]
-        for fragment in dataset.get_fragments():
+        for fragment in _fragments(dataset):
             own = [field for field in fragment.physical_schema if field.name not in of_folders]
             refuse_other_schema(own, getattr(fragment, "path", "A part"), fields, "the dataset")
 
@@ -83,6 +96,17 @@ class ArrowDataset:
         names = None if columns is None else list(columns)
         for batch in self._dataset.to_batches(columns=names, batch_size=rows_per_block, **ahead):
             yield arrow.Table.from_batches([batch])
+
+
+def _fragments(dataset: Any) -> Iterator[Any]:
+    try:
+        return iter(dataset.get_fragments())
+    except ValueError as error:
+        raise TableFileError(
+            "The dataset must have all rows of its files, but it is filtered, and pyarrow does not "
+            "tell the files of such a dataset. Write the filtered rows to files of their own and "
+            "pass these, or pass dataset.to_table() if memory holds them."
+        ) from error
 
 
 def is_arrow_dataset(source: Any) -> bool:
