@@ -104,7 +104,7 @@ def checked_training_data(
             estimator, X, y, reset=True, y_numeric=True, ensure_min_samples=2
         )
     y_array = y_array.astype(np.float64)
-    weight = None if sample_weight is None else _checked_weight(sample_weight, len(y_array))
+    weight = None if sample_weight is None else checked_weight(sample_weight, len(y_array))
     kept = np.ones(len(y_array), bool) if weight is None else weight > 0
     numbers = None if groups is None else _checked_groups(groups, kept)
     if weight is not None and not kept.all():
@@ -276,7 +276,7 @@ def check_targets(y: Rows) -> None:
         )
 
 
-def _checked_weight(sample_weight: Any, n_rows: int) -> Rows:
+def checked_weight(sample_weight: Any, n_rows: int) -> Rows:
     """Shares of the largest weight; one number stands for equal ones.
 
     Raises:
