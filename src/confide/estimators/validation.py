@@ -158,7 +158,7 @@ def checked_rows(estimator: BaseEstimator, X: Any) -> tuple[Table, Unseen]:
             check_array(_stand_in(X), estimator=estimator)
         _check_columns(estimator, X, reset=False)
     else:
-        X = _as_table(estimator, encoder, X)
+        X = as_fitted_table(estimator, X)
     if prepared is None or prepared.encoder is not encoder:
         prepared = EncodedTable(X, encoder, *encoder.encode_and_report(X))
     is_new = {}
@@ -201,8 +201,11 @@ def _stand_in(X: Any) -> Table:
     return np.zeros((n_rows, min(n_columns, 1)))
 
 
-def _as_table(estimator: Any, encoder: Encoder, X: ArrayLike) -> Any:
-    """An array as the table of numbers that training had."""
+def as_fitted_table(estimator: Any, X: Any) -> Any:
+    """An array as the table of numbers that training had; a table as it is."""
+    if is_table(X):
+        return X
+    encoder: Encoder = estimator.encoder_
     taken = {"number", "boolean", "left out"}
     if others := [c.name for c in encoder.columns if c.kind not in taken]:
         raise ValueError(
