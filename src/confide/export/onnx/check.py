@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.estimators import IntervalRegressor
-from confide.estimators.validation import as_fitted_table
+from confide.estimators import IntervalRegressor, as_fitted_table
 from confide.export.onnx.rows import random_rows
 from confide.export.parts import plain_columns
 
