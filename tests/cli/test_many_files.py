@@ -54,6 +54,16 @@ def test_a_folder_beyond_memory_is_fitted_from_disk(folder, monkeypatch):
     assert model.seen_rows_.n_rows == 180
 
 
+@pytest.mark.slow
+def test_a_fit_says_that_folders_are_no_columns(folder):
+    (folder / "year=2020").mkdir()
+    (folder / "part-1.parquet").rename(folder / "year=2020" / "part-1.parquet")
+    result, _ = fitted(folder)
+    assert result.exit_code == 0, result.stderr
+    said = " ".join(result.stderr.split())
+    assert "folders named such as year=2020 are not columns here" in said
+
+
 def test_a_folder_of_other_columns_is_refused_before_training(folder):
     pq.write_table(pa.table({"x": [1.0], "y": [1.0]}), folder / "part-9.parquet")
     result, output = fitted(folder)

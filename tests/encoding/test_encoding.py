@@ -197,6 +197,19 @@ def test_dates_with_a_zone_are_read_on_its_clock(library):
     np.testing.assert_array_equal(encoder.encode(in_utc)[:, 0], days)
 
 
+@pytest.mark.parametrize(
+    ("zone", "hours"),
+    [("America/New_York", [7, 8]), ("Etc/GMT+5", [7, 7]), ("Etc/GMT-5", [17, 17])],
+)
+@pytest.mark.parametrize("as_objects", [False, True])
+def test_zones_of_any_name_are_read_on_their_clock(zone, hours, as_objects):
+    dates = pd.to_datetime(["2020-01-01 12:00", "2020-07-01 12:00"], utc=True).tz_convert(zone)
+    table = pd.DataFrame({"a": pd.Series(dates, dtype=object if as_objects else None)})
+    encoder = Encoder.fit(table)
+    assert encoder.columns[0].time_zone == zone
+    np.testing.assert_allclose(24 * (encoder.encode(table)[:, 0] % 1), hours, rtol=1e-10)
+
+
 def test_an_offset_is_read_on_the_clock_of_utc():
     zone = dt.timezone(dt.timedelta(hours=2))
     table = pd.DataFrame({"a": pd.to_datetime([dt.datetime(2020, 1, 1, 12, tzinfo=zone)] * 2)})

@@ -324,6 +324,31 @@ def test_a_target_that_cannot_be_learnt_is_named(small, data, targets, values, p
         DeepEnsembleRegressor(**small).fit(data[0], targets.assign(risk=values))
 
 
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"target_transform": "log"}, "needs targets above zero, got -1 in row 3"),
+        ({"bounds": (0, None)}, "must lie within `bounds`, 0 to inf, got -1 in row 3"),
+        ({"target_transform": "auto", "bounds": (0, None)}, "must lie within `bounds`"),
+    ],
+)
+def test_a_target_that_cannot_be_transformed_is_named_before_any_is_trained(
+    data, small, monkeypatch, how, message
+):
+    Y = pd.DataFrame(1.0 + np.arange(128.0).reshape(64, 2), columns=["good", "bad"])
+    Y.loc[3, "bad"] = -1
+    monkeypatch.setattr(DeepEnsembleRegressor, "make_learner", None)  # what trains needs it
+    with pytest.raises(ValueError, match=f"Target 'bad': .*{message}"):
+        DeepEnsembleRegressor(**small, **how).fit(data[0], Y)
+
+
+def test_targets_of_rows_without_weight_may_be_anything(data, small):
+    Y = 1.0 + np.arange(128.0).reshape(64, 2)
+    Y[3, 1], weight = -1, np.arange(64) != 3
+    model = DeepEnsembleRegressor(**small, target_transform="log").fit(data[0], Y, weight)
+    assert list(model.targets_) == ["0", "1"]
+
+
 def test_a_target_that_is_a_feature_is_refused(small, table, targets):
     wrong = targets.rename(columns={"risk": "dose"})
     with pytest.raises(ValueError, match=r"X has these columns too: 'dose'. Drop"):

@@ -163,6 +163,18 @@ def test_targets_that_are_transformed_or_bounded(data, tmp_path, how):
     assert_same(model, tmp_path / "model.onnx", most=1e-3)  # far from the data
 
 
+def test_a_mean_that_overflows_lies_on_the_bound(data, tmp_path):
+    X, y = data
+    how = {"target_transform": "log", "bounds": (0, 100.0)}
+    model = confide.BootstrappedDeepEnsembleRegressor(**PAPER, **how).fit(X, np.exp(y / 4))
+    to_onnx(model, tmp_path / "model.onnx")
+    far = X[:6] * np.array([1, 1e2, 1e4, 1e8, 1e60, 1e300])[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert (model.predict(far) == 100).any()
+        assert_same(model, tmp_path / "model.onnx", far, most=1e-3)
+
+
 def test_a_method_of_bounds_with_a_transformed_target(data, tmp_path):
     X, y = data
     model = confide.QualityDrivenEnsembleRegressor(n_members=3, target_transform="log", **SMALL)
@@ -201,6 +213,17 @@ def test_a_model_of_an_array_has_numbered_columns(data, small, tmp_path):
     rows = X.copy()
     rows[0, 1] = np.nan
     assert list(onnx_inputs(model, rows)) == ["x0", "x1", "x2"]
+    assert_same(model, tmp_path / "model.onnx", rows)
+
+
+def test_a_model_of_an_array_with_holes_takes_arrays(data, small, tmp_path):
+    X, y = data
+    rows = X.copy()
+    rows[::7, 1] = np.nan
+    model = confide.BootstrappedDeepEnsembleRegressor(**small).fit(rows, y)
+    to_onnx(model, tmp_path / "model.onnx")
+    inputs = onnx_inputs(model, rows)
+    np.testing.assert_array_equal(np.hstack([inputs[f"x{i}"] for i in range(3)]), rows)
     assert_same(model, tmp_path / "model.onnx", rows)
 
 

@@ -27,11 +27,29 @@ def test_a_folder_is_one_table_in_the_order_of_names(folder):
     assert pa.concat_tables(table.blocks(3)).equals(ROWS)  # again, from its beginning
 
 
+def test_columns_in_another_order_are_those_of_the_first_file(folder):
+    pq.write_table(ROWS.slice(2, 2).select(["name", "x"]), folder / "part-1.parquet")
+    table = TableFile(folder)
+    assert table.read().equals(ROWS)
+    assert pa.concat_tables(table.blocks(3)).equals(ROWS)
+
+
 def test_files_deeper_in_a_folder_are_read_too(folder):
     deeper = folder / "year=2021"
     deeper.mkdir()
     pq.write_table(ROWS, deeper / "part.parquet")
     assert read_table(folder).num_rows == 8
+
+
+@pytest.mark.parametrize("hidden", ["_temporary/0", "_delta_log", ".x"])
+def test_files_in_folders_that_other_programs_keep_are_not_read(folder, hidden):
+    (folder / hidden).mkdir(parents=True)
+    pq.write_table(ROWS, folder / hidden / "part.parquet")
+    assert read_table(folder).equals(ROWS)
+    depth = "*/" * len(hidden.split("/"))
+    with pytest.raises(TableFileError, match="a pattern without a Parquet file"):
+        read_table(f"{folder}/{depth}*.parquet")
+    assert read_table(folder / hidden).equals(ROWS)  # by its own name
 
 
 def test_a_pattern_is_one_table(folder):
@@ -77,11 +95,32 @@ def test_a_dataset_is_read_in_order(folder):
     assert pa.concat_tables(table.blocks(3, columns=["x"])).equals(ROWS.select(["x"]))
 
 
-def test_columns_that_folders_stand_for_are_not_missed_in_files(folder):
-    hive = folder / "hive"
+@pytest.fixture
+def hive(folder):
     for year in (2020, 2021):
-        (hive / f"year={year}").mkdir(parents=True)
-        pq.write_table(ROWS, hive / f"year={year}" / "part.parquet")
+        (folder / "hive" / f"year={year}").mkdir(parents=True)
+        pq.write_table(ROWS, folder / "hive" / f"year={year}" / "part.parquet")
+    return folder / "hive"
+
+
+def test_columns_that_folders_stand_for_are_not_missed_in_files(hive):
     table = ArrowDataset(ds.dataset(hive, partitioning="hive"))
     years = pa.concat_tables(table.blocks(3, columns=["year"]))["year"].to_pylist()
     assert years == [2020] * 4 + [2021] * 4
+
+
+def test_a_note_says_that_folders_are_no_columns(hive):
+    for source in (hive, f"{hive}/*/part.parquet"):
+        note = TableFile(source).note
+        assert "such as year=2020 are not columns here, so the table has no 'year'" in note
+        assert 'partitioning="hive"' in note
+    assert TableFile(hive / "year=2020").note is None
+    for path in hive.rglob("*.parquet"):  # some programs write such columns twice
+        pq.write_table(ROWS.append_column("year", pa.array([2020] * 4)), path)
+    assert TableFile(hive).note is None
+
+
+def test_a_filtered_dataset_is_refused_with_what_to_do(folder):
+    dataset = ds.dataset(sorted(map(str, folder.glob("*.parquet"))))
+    with pytest.raises(TableFileError, match=r"it is filtered.* or pass dataset\.to_table\(\)"):
+        ArrowDataset(dataset.filter(ds.field("x") > 2))

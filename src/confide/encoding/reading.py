@@ -68,6 +68,7 @@ class Source:
         series: its values, as their kind needs them.
         objects: where they came as Python objects of several types, those.
         date_order: of dates that were text in another order than that of ISO 8601.
+        zone: of dates that are read as those of UTC, since narwhals does not know their own.
     """
 
     name: str
@@ -76,11 +77,12 @@ class Source:
     series: Series
     objects: Series | None = None
     date_order: DateOrder | None = None
+    zone: str | None = None
 
     @property
     def time_zone(self) -> str | None:
         """The zone of dates that have one."""
-        return getattr(self.series.dtype, "time_zone", None)
+        return self.zone or getattr(self.series.dtype, "time_zone", None)
 
     @property
     def is_text(self) -> bool:
@@ -218,9 +220,14 @@ def _source(name: str, series: Series) -> Source:
     dtype = str(native.type if nw.dependencies.is_pyarrow_chunked_array(native) else native.dtype)
     if dtype == "object" and nw.dependencies.is_pandas_series(native):
         kind, settled, is_mixed = _settled_objects(native)
-        return Source(name, kind, dtype, _series(settled), series if is_mixed else None)
+        objects, settled = series if is_mixed else None, _series(settled)
+        if (zone := _unknown_zone(settled)) is not None:
+            settled = _in_utc(settled)
+        return Source(name, kind, dtype, settled, objects, zone=zone)
     if (taken := _as_taken(native)) is not native:  # a tenth of a millisecond, of each column
         series = _series(taken)
+    if (zone := _unknown_zone(series)) is not None:
+        return Source(name, "date", dtype, _in_utc(series), zone=zone)
     if series.dtype.is_numeric():
         return Source(name, "number", dtype, series)
     kind = next((kind for known, kind in _KINDS.items() if series.dtype == known), None)
@@ -232,6 +239,16 @@ def _source(name: str, series: Series) -> Source:
 
 def _series(native: Any) -> Series:
     return nw.from_native(native, series_only=True)
+
+
+def _unknown_zone(series: Series) -> str | None:
+    """The zone of dates in pandas whose name narwhals does not read, such as America/New_York."""
+    zone = getattr(series.to_native().dtype, "tz", None) if series.dtype == nw.Unknown else None
+    return None if zone is None else str(zone)
+
+
+def _in_utc(series: Series) -> Series:
+    return _series(series.to_native().dt.tz_convert("UTC"))
 
 
 def _as_taken(native: Any) -> Any:

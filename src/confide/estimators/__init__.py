@@ -25,6 +25,7 @@ from confide.estimators.several import prefixed as prefixed
 from confide.estimators.several import refuse_several as refuse_several
 from confide.estimators.several import refuse_too_many as refuse_too_many
 from confide.estimators.training_rows import TrainingRows as TrainingRows
+from confide.estimators.validation import as_fitted_table as as_fitted_table
 from confide.estimators.validation import check_targets as check_targets
 from confide.estimators.validation import checked_training_data as checked_training_data
 from confide.moved import renamed

@@ -147,7 +147,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         Returns:
             The estimator itself.
         """
-        if (columns := several_columns(self, X, y)) is not None:
+        if (columns := several_columns(self, X, y, sample_weight)) is not None:
             of_rows = {"sample_weight": sample_weight, "groups": groups}
             with self._engine.connected():
                 return self.adopt_targets(fitted_to_each(self, X, columns, **of_rows))

@@ -14,7 +14,8 @@ from sklearn.base import clone
 
 from confide.encoding import EncodedTable, column_names, is_table
 from confide.errors import listed, nearest
-from confide.estimators.validation import checked_target
+from confide.estimators.target import check_transform_and_bounds
+from confide.estimators.validation import checked_target, checked_weight
 from confide.prediction import Prediction
 from confide.uncertainty import Row
 
@@ -143,13 +144,14 @@ def with_each_target(
     return changed
 
 
-def several_columns(estimator: Any, X: Any, Y: Any) -> Columns | None:
+def several_columns(estimator: Any, X: Any, Y: Any, sample_weight: Any = None) -> Columns | None:
     """The targets by name, checked before anything is trained; None where there is only one.
 
     Args:
         estimator: what is to be fitted to them.
         X: its rows.
         Y: the targets.
+        sample_weight: of each row, or None; rows of weight zero are left out.
 
     Returns:
         A column for each.
@@ -162,7 +164,9 @@ def several_columns(estimator: Any, X: Any, Y: Any) -> Columns | None:
     columns = _by_name(Y)
     refuse_too_many(estimator, len(columns))
     _refuse_features(X, list(columns))
-    return {name: _checked(name, column) for name, column in columns.items()}
+    return {
+        name: _checked(estimator, name, column, sample_weight) for name, column in columns.items()
+    }
 
 
 def refuse_too_many(estimator: Any, n_targets: int) -> None:
@@ -261,11 +265,14 @@ def _checked_name(name: Any, position: int) -> str:
     return str(name)
 
 
-def _checked(name: str, column: Any) -> Row:
+def _checked(estimator: Any, name: str, column: Any, sample_weight: Any) -> Row:
     try:
-        return checked_target(column)
+        y = checked_target(column)
+        weight = np.ones(len(y)) if sample_weight is None else checked_weight(sample_weight, len(y))
+        check_transform_and_bounds(estimator, y[weight > 0])
     except (TypeError, ValueError) as error:
         raise ValueError(f"Target {name!r}: {error}") from error
+    return y
 
 
 def _refuse_features(X: Any, names: list[str]) -> None:

@@ -228,6 +228,20 @@ def _back_transformed(prediction: Prediction, transform: Transform, n_rows: int)
     return replace(prediction, mean=mean, prediction_law=law, **changed)
 
 
+def check_transform_and_bounds(estimator: Any, y: Row) -> None:
+    """Refuses targets that an estimator's transformation or bounds do not take.
+
+    Args:
+        estimator: one of the user's own may know nothing of them.
+        y: the targets.
+
+    Raises:
+        ValueError: with what to do.
+    """
+    name, bounds = (getattr(estimator, each, None) for each in ("target_transform", "bounds"))
+    Target.fitted(None if name == AUTO else name, bounds, y)
+
+
 def chosen_transform(estimator: Any, key: PRNGKeyArray, data: TrainingArrays) -> str | None:
     """The transformation with the best CRPS on a quarter of the rows, which is held out.
 

@@ -104,7 +104,7 @@ def checked_training_data(
             estimator, X, y, reset=True, y_numeric=True, ensure_min_samples=2
         )
     y_array = y_array.astype(np.float64)
-    weight = None if sample_weight is None else _checked_weight(sample_weight, len(y_array))
+    weight = None if sample_weight is None else checked_weight(sample_weight, len(y_array))
     kept = np.ones(len(y_array), bool) if weight is None else weight > 0
     numbers = None if groups is None else _checked_groups(groups, kept)
     if weight is not None and not kept.all():
@@ -158,7 +158,7 @@ def checked_rows(estimator: BaseEstimator, X: Any) -> tuple[Table, Unseen]:
             check_array(_stand_in(X), estimator=estimator)
         _check_columns(estimator, X, reset=False)
     else:
-        X = _as_table(estimator, encoder, X)
+        X = as_fitted_table(estimator, X)
     if prepared is None or prepared.encoder is not encoder:
         prepared = EncodedTable(X, encoder, *encoder.encode_and_report(X))
     is_new = {}
@@ -201,8 +201,11 @@ def _stand_in(X: Any) -> Table:
     return np.zeros((n_rows, min(n_columns, 1)))
 
 
-def _as_table(estimator: Any, encoder: Encoder, X: ArrayLike) -> Any:
-    """An array as the table of numbers that training had."""
+def as_fitted_table(estimator: Any, X: Any) -> Any:
+    """An array as the table of numbers that training had; a table as it is."""
+    if is_table(X):
+        return X
+    encoder: Encoder = estimator.encoder_
     taken = {"number", "boolean", "left out"}
     if others := [c.name for c in encoder.columns if c.kind not in taken]:
         raise ValueError(
@@ -276,7 +279,7 @@ def check_targets(y: Rows) -> None:
         )
 
 
-def _checked_weight(sample_weight: Any, n_rows: int) -> Rows:
+def checked_weight(sample_weight: Any, n_rows: int) -> Rows:
     """Shares of the largest weight; one number stands for equal ones.
 
     Raises:

@@ -2,6 +2,7 @@
 
 import glob
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ class ParquetFiles:
     Attributes:
         schema: names and types of the columns, the same in all files.
         about_rows: how many rows they have.
+        note: what there is to say about their folders, or None.
     """
 
     def __init__(self, source: str | Path) -> None:
@@ -38,13 +40,26 @@ class ParquetFiles:
             table = self._opened(path)
             refuse_other_schema(table.schema, path, self.schema, first)
             self.about_rows += table.about_rows or 0
+        self.note = self._note(source)
 
     def blocks(
         self, rows: int, columns: Sequence[str] | None, types: Mapping[str, Any]
     ) -> Iterator[Any]:
         """Tables in the order of the files, each column of the type that was asked for."""
+        names = self.schema.names if columns is None else columns
         for path in self._paths:
-            yield from self._opened(path).blocks(rows, columns, types)
+            yield from self._opened(path).blocks(rows, names, types)
+
+    def _note(self, source: str | Path) -> str | None:
+        """That folders such as year=2020 are not columns, where there are any."""
+        folders = [part for path in self._paths for part in _below(path, source)[:-1]]
+        named = [part for part in folders if part.partition("=")[0] not in ("", *self.schema.names)]
+        example = next((part for part in named if "=" in part), None)
+        return example and (
+            f"{source}: folders named such as {example} are not columns here, so the table has no "
+            f"{example.partition('=')[0]!r}. To have it, pass a dataset in Python: "
+            'model.fit(pyarrow.dataset.dataset(folder, partitioning="hive"), target).'
+        )
 
     def _opened(self, path: Path) -> BinaryTable:
         arrow = require("pyarrow", "tables")
@@ -65,12 +80,12 @@ class ArrowDataset:
     name = "The dataset"
 
     def __init__(self, dataset: Any) -> None:
-        """Refuses files that do not fit together."""
+        """Refuses files that do not fit together, and a dataset of only some of their rows."""
         self._dataset, self.schema = dataset, dataset.schema
         partitions = getattr(getattr(dataset, "partitioning", None), "schema", None) or ()
         of_folders = {field.name for field in partitions}
         fields = [field for field in self.schema if field.name not in of_folders]
-        for fragment in dataset.get_fragments():
+        for fragment in _fragments(dataset):
             own = [field for field in fragment.physical_schema if field.name not in of_folders]
             refuse_other_schema(own, getattr(fragment, "path", "A part"), fields, "the dataset")
 
@@ -81,6 +96,17 @@ class ArrowDataset:
         names = None if columns is None else list(columns)
         for batch in self._dataset.to_batches(columns=names, batch_size=rows_per_block, **ahead):
             yield arrow.Table.from_batches([batch])
+
+
+def _fragments(dataset: Any) -> Iterator[Any]:
+    try:
+        return iter(dataset.get_fragments())
+    except ValueError as error:
+        raise TableFileError(
+            "The dataset must have all rows of its files, but it is filtered, and pyarrow does not "
+            "tell the files of such a dataset. Write the filtered rows to files of their own and "
+            "pass these, or pass dataset.to_table() if memory holds them."
+        ) from error
 
 
 def is_arrow_dataset(source: Any) -> bool:
@@ -121,8 +147,20 @@ def parquet_files(source: str | Path) -> list[Path]:
     """The files of a folder, or of a pattern, in the order of their names."""
     folder = Path(source)
     found = folder.rglob(f"*{ENDING}") if folder.is_dir() else map(Path, glob.glob(str(source)))  # noqa: PTH207
-    # Names with a dot or a line in front are what other programs keep beside their files.
-    return sorted(path for path in found if path.is_file() and path.name[0] not in "._")
+    return sorted(path for path in found if path.is_file() and not _is_hidden(path, source))
+
+
+def _is_hidden(path: Path, source: str | Path) -> bool:
+    """Whether it is one of those that other programs keep beside theirs: with . or _ in front."""
+    return any(part[0] in "._" for part in _below(path, source))
+
+
+def _below(path: Path, source: str | Path) -> tuple[str, ...]:
+    """The folders and the name of a file, from the folder or from the first part of a pattern."""
+    parts = Path(source).parts
+    if not Path(source).is_dir():
+        parts = tuple(takewhile(lambda part: not glob.has_magic(part), parts))
+    return path.parts[len(parts) :]
 
 
 def _paths_of(source: str | Path) -> list[Path]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.estimators import IntervalRegressor
+from confide.estimators import IntervalRegressor, as_fitted_table
 from confide.export.onnx.rows import random_rows
 from confide.export.parts import plain_columns
 
@@ -77,7 +77,8 @@ def onnx_inputs(model: IntervalRegressor, X: Any) -> dict[str, np.ndarray]:
     if model.encoder_ is None:
         names = [column["name"] for column in plain_columns(model)]
         return dict(zip(names, np.asarray(X, np.float64).T[:, :, None], strict=True))
-    return {name: _column(values) for name, values in model.encoder_.plain_values(X).items()}
+    rows = as_fitted_table(model, X)
+    return {name: _column(values) for name, values in model.encoder_.plain_values(rows).items()}
 
 
 def _column(values: Any) -> np.ndarray:

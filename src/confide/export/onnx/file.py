@@ -107,6 +107,8 @@ def _answers(
     if target is not None and target.transform is not None:
         back = BackTransform(graph, target.transform, target.n_rows, own)
     numbers = own if back is None else back.restored()
+    # As in the model: a mean that overflows lies on a bound, where there is one.
+    numbers = numbers._replace(mean=_within_bounds(graph, model, numbers.mean))
     is_wild = _is_wild(graph, numbers)
     bounds: dict[str, Value] = {}
     for level in levels:
@@ -180,7 +182,7 @@ def _tamed(
         if (value := getattr(numbers, name)) is not None
     }
     epistemic = variances.pop("epistemic_variance", None)
-    answers = {"mean": _within_bounds(graph, model, mean)}
+    answers = {"mean": mean}
     if has_confidence and epistemic is not None:
         answers["mean_se"] = graph.sqrt(epistemic)
     return answers | bounds | variances
