@@ -353,6 +353,11 @@ def test_what_is_read_is_never_replaced(homes, model, tmp_path):
     refused(2, "is also an input", "predict", model, path, "-o", path, "--force")
     refused(2, "is also an input", "fit", path, "-t", "price", "-o", path, "--force")
     assert path.read_bytes() == homes.read_bytes()
+    picture = tmp_path / "model.png"
+    picture.write_bytes(model.read_bytes())
+    check = ("check", homes, "-t", "price", "--model", picture, "--simulations", "1")
+    refused(2, "is also an input", *check, "-o", picture, "--force")
+    assert picture.read_bytes() == model.read_bytes()
 
 
 @pytest.mark.slow
