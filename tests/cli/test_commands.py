@@ -776,6 +776,12 @@ def test_commands_and_columns_are_completed(folder):
     assert completed("confide", "fit", folder / "homes.csv", "--target", "p") == ["price"]
 
 
+def test_names_that_steer_the_terminal_are_not_completed(tmp_path):
+    names = ["prix", "pr\x1b[2J", "pr\x9b31m", "pr\nplain,forged"]
+    pd.DataFrame({name: [1.0] for name in names}).to_parquet(tmp_path / "t.parquet")
+    assert completed("confide", "fit", tmp_path / "t.parquet", "--target", "p") == ["prix"]
+
+
 # Processes
 
 
