@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import confide
-from confide.engines import ClusterError, Engine, InProcess, ray_session
+from confide.engines import ClusterError, Engine, InProcess, RayCluster, ray_session
 
 
 @dataclass
@@ -89,3 +89,15 @@ def test_the_address_of_another_cluster_than_that_of_the_process_is_refused(conn
 def test_a_cluster_that_the_process_is_connected_to_is_used(connected, address):
     with ray_session.RaySession().opened(address) as ray:
         assert ray is connected
+
+
+@pytest.mark.parametrize(
+    "asked", [lambda e: list(e.map(abs, [1])), lambda e: e.run([], None, None)]
+)
+def test_more_cores_than_a_node_has_are_refused(connected, monkeypatch, asked):
+    pytest.importorskip("ray", reason="ray is not installed: pip install 'confide[ray]'")
+    connected.nodes = lambda: [{"Alive": True, "Resources": {"CPU": n}} for n in (1.0, 4.0)]
+    monkeypatch.setattr(ray_session.RaySession, "look", lambda *_: None)
+    monkeypatch.setattr(RayCluster, "_task", lambda *_, **__: pytest.fail("it would wait"))
+    with pytest.raises(ClusterError, match=r"needs 8 cores .* more than 4\. Pass at most 4"):
+        asked(RayCluster(cpus_per_piece=8))
