@@ -46,6 +46,19 @@ def plain(text: object) -> str:
     return "".join(repr(c)[1:-1] if _is_unprintable(c) else c for c in line)
 
 
+def plain_lines(text: str) -> str:
+    r"""The same for a table as text, whose lines and tabs stay.
+
+    Example:
+        >>> print(plain_lines("id,mean\n\x1b[2J,1\n"), end="")
+        id,mean
+        \x1b[2J,1
+    """
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return "".join(c if c in "\n\t" else plain(c) for c in text)
+
+
 def plain_json(payload: Any) -> str:
     r"""JSON that any program can read and any terminal can show.
 
@@ -60,6 +73,16 @@ def plain_json(payload: Any) -> str:
         ]
     """
     text = json.dumps(_finite(payload), indent=2, ensure_ascii=False, allow_nan=False)
+    return escaped_json(text)
+
+
+def escaped_json(text: str) -> str:
+    r"""JSON of the same meaning, in which what no terminal prints is an escape.
+
+    Example:
+        >>> print(escaped_json('"\x9b2J"'))
+        "\u009b2J"
+    """
     if text.isascii() and "\x7f" not in text:  # dumps has escaped the others
         return text
     return "".join(json.dumps(c)[1:-1] if c != "\n" and _is_unprintable(c) else c for c in text)

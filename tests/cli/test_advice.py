@@ -125,6 +125,10 @@ def test_targets_can_be_transformed_and_bounded(folder):
         result = fit("--bounds", odd)
         assert result.exit_code == 2
         assert "must be two numbers with a comma between them" in result.stderr
+    for odd in ("nan,1", "0,nan", "1,0", "1,1", "inf,"):
+        result = fit("--bounds", odd)
+        assert result.exit_code == 2
+        assert f"'{odd}' must be a lower and a higher number. Pass 0, for" in result.stderr
 
 
 @pytest.mark.slow

@@ -353,6 +353,11 @@ def test_what_is_read_is_never_replaced(homes, model, tmp_path):
     refused(2, "is also an input", "predict", model, path, "-o", path, "--force")
     refused(2, "is also an input", "fit", path, "-t", "price", "-o", path, "--force")
     assert path.read_bytes() == homes.read_bytes()
+    picture = tmp_path / "model.png"
+    picture.write_bytes(model.read_bytes())
+    check = ("check", homes, "-t", "price", "--model", picture, "--simulations", "1")
+    refused(2, "is also an input", *check, "-o", picture, "--force")
+    assert picture.read_bytes() == model.read_bytes()
 
 
 @pytest.mark.slow
@@ -769,6 +774,12 @@ def completed(*words):
 def test_commands_and_columns_are_completed(folder):
     assert completed("confide", "re") == ["report"]
     assert completed("confide", "fit", folder / "homes.csv", "--target", "p") == ["price"]
+
+
+def test_names_that_steer_the_terminal_are_not_completed(tmp_path):
+    names = ["prix", "pr\x1b[2J", "pr\x9b31m", "pr\nplain,forged"]
+    pd.DataFrame({name: [1.0] for name in names}).to_parquet(tmp_path / "t.parquet")
+    assert completed("confide", "fit", tmp_path / "t.parquet", "--target", "p") == ["prix"]
 
 
 # Processes

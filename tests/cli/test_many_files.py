@@ -73,6 +73,17 @@ def test_a_folder_of_other_columns_is_refused_before_training(folder):
     assert not output.exists()
 
 
+def test_a_folder_is_not_predicted_into_a_folder(folder, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "model.confide").touch()
+    words = ["predict", tmp_path / "model.confide", folder, "-o", tmp_path / "out"]
+    result = CliRunner().invoke(main, [*map(str, words)])
+    assert result.exit_code == 2
+    assert "are one table" in result.stderr
+    assert f"-o, such as {tmp_path}/out/predicted.parquet" in result.stderr
+    assert f"'{folder}/*.parquet' for a file for each" in result.stderr
+
+
 @pytest.mark.parametrize("pattern", ["", "/*.parquet"])
 def test_a_file_of_the_folder_that_is_read_is_never_replaced(folder, pattern):
     result, output = fitted(folder)

@@ -3,9 +3,10 @@
 import signal
 from types import SimpleNamespace
 
+import pytest
 from support.pieces import InMemory, Remembers, Square
 
-from confide.engines import Engine, InProcess, ray_session
+from confide.engines import Engine, InProcess, RayCluster, named_engine, ray_session
 
 
 def test_pieces_are_computed_kept_and_reported_once():
@@ -40,3 +41,10 @@ def test_ray_does_not_take_the_signal_to_stop(monkeypatch):
             assert signal.getsignal(signal.SIGTERM) is ours
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize("engine", [RayCluster, InProcess])
+def test_the_class_of_an_engine_is_refused(engine):
+    name = engine.__name__
+    with pytest.raises(TypeError, match=rf"got the class {name}\. Pass {name}\(\), or one of"):
+        named_engine(engine)

@@ -18,6 +18,14 @@ def test_an_address_without_a_cluster_is_refused_with_what_to_do(address):
         list(RayCluster(address).map(scaled, [1], (2,)))
 
 
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:²", "..:6379", f"{'a' * 70}:6379", "127.0.0.1:99999", "a\0b:6379"]
+)
+def test_what_can_be_no_address_is_refused_with_what_to_do(address):
+    with pytest.raises(ClusterError, match=r"must be host:port or auto, got .* Start one with"):
+        list(RayCluster(address).map(scaled, [1], (2,)))
+
+
 @pytest.mark.slow
 def test_a_server_that_is_not_ray_is_refused():
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import confide
-from confide.engines import Engine, InProcess, ray_session
+from confide.engines import ClusterError, Engine, InProcess, RayCluster, ray_session
 
 
 @dataclass
@@ -67,3 +67,37 @@ def test_the_store_forgets_what_was_not_used_for_long():
     for number in (*range(most), 0, most, 0, 1):  # the first is used again, so the second goes
         engine.stored(tables[number])
     assert [value[0] for value in engine.puts] == [*range(most), most, 1]
+
+
+@pytest.fixture
+def connected(monkeypatch):
+    """A Ray that this process is connected to."""
+    context = SimpleNamespace(gcs_address="10.0.0.1:6379")
+    ray = SimpleNamespace(is_initialized=lambda: True, get_runtime_context=lambda: context)
+    monkeypatch.setattr(ray_session, "ray_module", lambda: ray)
+    return ray
+
+
+@pytest.mark.parametrize("address", ["10.0.0.2:6379", "10.0.0.1:1", "127.0.0.1:1", "nonsense"])
+def test_the_address_of_another_cluster_than_that_of_the_process_is_refused(connected, address):
+    words = rf"connected to .* 10\.0\.0\.1:6379, got .*{address}.* Leave .* or call ray.shutdown"
+    with pytest.raises(ClusterError, match=words), ray_session.RaySession().opened(address):
+        pytest.fail("the other cluster was used")
+
+
+@pytest.mark.parametrize("address", [None, "auto", "10.0.0.1:6379", "127.0.0.1:6379"])
+def test_a_cluster_that_the_process_is_connected_to_is_used(connected, address):
+    with ray_session.RaySession().opened(address) as ray:
+        assert ray is connected
+
+
+@pytest.mark.parametrize(
+    "asked", [lambda e: list(e.map(abs, [1])), lambda e: e.run([], None, None)]
+)
+def test_more_cores_than_a_node_has_are_refused(connected, monkeypatch, asked):
+    pytest.importorskip("ray", reason="ray is not installed: pip install 'confide[ray]'")
+    connected.nodes = lambda: [{"Alive": True, "Resources": {"CPU": n}} for n in (1.0, 4.0)]
+    monkeypatch.setattr(ray_session.RaySession, "look", lambda *_: None)
+    monkeypatch.setattr(RayCluster, "_task", lambda *_, **__: pytest.fail("it would wait"))
+    with pytest.raises(ClusterError, match=r"needs 8 cores .* more than 4\. Pass at most 4"):
+        asked(RayCluster(cpus_per_piece=8))

@@ -203,6 +203,12 @@ def test_weights_that_are_negative_or_not_finite_are_refused(untrained, data, va
         untrained().fit(*data, sample_weight=weight)
 
 
+@pytest.mark.parametrize(("sign", "got"), [(1, "got inf"), (-1, "got -inf")])
+def test_weights_that_are_too_large_for_floats_are_refused(untrained, data, sign, got):
+    with refused("`sample_weight` must be finite and not negative", got, "Pass zero"):
+        untrained().fit(*data, sample_weight=[1, sign * 10**400] * 32)
+
+
 def test_weights_of_zero_for_every_row_are_refused(untrained, data):
     with refused("`sample_weight` must not be zero for every row", "Pass None"):
         untrained().fit(*data, sample_weight=np.zeros(64))

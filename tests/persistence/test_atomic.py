@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -230,6 +231,16 @@ def test_the_next_write_removes_what_a_killed_process_left(tmp_path, name):
     assert set(tmp_path.iterdir()) == {path, other}
 
 
+def test_what_a_killed_process_with_the_number_of_this_one_left_is_removed(tmp_path):
+    path = tmp_path / "file"
+    with atomic_file(path):
+        (temporary,) = tmp_path.iterdir()
+        left = temporary.with_name(f"{temporary.name[:-32]}{'0' * 32}")
+        left.touch()
+        write_atomically(path, b"new")
+        assert set(tmp_path.iterdir()) == {path, temporary}
+
+
 def test_what_a_process_at_work_writes_stays(tmp_path):
     path = tmp_path / "file"
     with atomic_file(path) as one:
@@ -244,5 +255,20 @@ def test_files_of_another_machine_that_shares_the_folder_stay(tmp_path, monkeypa
     monkeypatch.setattr("platform.node", lambda: "another")
     subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
     (left,) = tmp_path.iterdir()
+    write_atomically(path, b"new")
+    assert set(tmp_path.iterdir()) == {path, left}
+
+
+def test_files_of_a_container_of_the_same_name_stay(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    (left,) = tmp_path.iterdir()
+    status = Path.stat
+
+    def numbered(path, **how):
+        other = path == Path("/proc/self/ns/pid")
+        return SimpleNamespace(st_ino=1) if other else status(path, **how)
+
+    monkeypatch.setattr(Path, "stat", numbered)
     write_atomically(path, b"new")
     assert set(tmp_path.iterdir()) == {path, left}

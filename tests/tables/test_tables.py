@@ -682,6 +682,29 @@ def test_text_is_plain_on_standard_output(capfdbinary):
     assert rows == TABLE.to_pylist()
 
 
+STEERING = pa.table({"pe\x1bn": ["é\x1b[2J\x9b31m\u202e", "two\nlines\t\r"]})
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_text_steers_no_terminal_and_a_pipe_has_it_as_it_is(tmp_path, monkeypatch, shown):
+    out = io.TextIOWrapper(io.BytesIO())
+    monkeypatch.setattr(out, "isatty", lambda: shown)
+    monkeypatch.setattr("sys.stdout", out)
+    write_blocks([STEERING], "-")
+    plain = 'pe\\x1bn\n"é\\x1b[2J\\x9b31m\\u202e"\n"two\nlines\t\\r"\n'
+    write_blocks([STEERING], tmp_path / "table.csv")
+    raw = (tmp_path / "table.csv").read_bytes()
+    assert b"\x1b[2J" in raw
+    assert out.buffer.getvalue() == (plain.encode() if shown else raw)
+
+
+def test_lines_of_json_steer_no_terminal_wherever_they_go(tmp_path):
+    write_blocks([STEERING], tmp_path / "table.jsonl")
+    text = (tmp_path / "table.jsonl").read_text(encoding="utf-8")
+    assert text.startswith(r'{"pe\u001bn": "é\u001b[2J\u009b31m\u202e"}')
+    assert [json.loads(line) for line in text.splitlines()] == STEERING.to_pylist()
+
+
 def test_json_has_no_word_for_what_is_not_finite(tmp_path):
     path = tmp_path / "table.jsonl.gz"
     days = pa.array([1, 2, None], pa.date32())

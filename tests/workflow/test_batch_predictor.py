@@ -141,3 +141,8 @@ def test_a_folder_of_different_files_is_refused_with_the_file(model, frame, tmp_
         refuse_different(model, [first, words])
     with pytest.raises(TableMismatchError, match=r"3.parquet: The model needs columns .*'c'"):
         refuse_different(model, [first, short])
+
+
+def test_a_level_that_is_none_is_refused_before_the_first_batch(model):
+    with pytest.raises(ValueError, match="`confidence_level` must"):
+        BatchPredictor(model, confidence_level=95)

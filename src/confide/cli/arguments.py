@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem, split_arg_string
 
 from confide.cli.session import importing, refusals, say, starting
 from confide.errors import TargetError, no_such_file
+from confide.terminal import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,11 @@ class ColumnName(click.ParamType):  # type: ignore[type-arg]
     name = "column"
 
     def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
-        """The columns of the file on the line that start with what is typed."""
+        """The columns of the file on the line that start with what is typed.
+
+        Shells read a name in each line and print it raw, so names that would steer a terminal are
+        left out.
+        """
         # click gives up its parse at an option without a value, and forgets FILE: read the line.
         for word in split_arg_string(os.environ.get("COMP_WORDS", "")):
             if Path(word).is_file():
@@ -47,7 +52,11 @@ class ColumnName(click.ParamType):  # type: ignore[type-arg]
                     from confide.tables import TableFile
 
                     names = TableFile(word).schema.names
-                    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+                    return [
+                        CompletionItem(name)
+                        for name in names
+                        if name.startswith(incomplete) and plain(name) == name
+                    ]
         return []
 
 

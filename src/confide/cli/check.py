@@ -93,7 +93,8 @@ def check(
         raise click.UsageError(
             "A picture shows one target. Leave out --output, or pass one --target."
         )
-    arguments.refuse_output(output, file, endings=arguments.PICTURES)
+    read = (file,) if model is None else (file, model)
+    arguments.refuse_output(output, *read, endings=arguments.PICTURES)
     workers = arguments.chosen_engine(engine, address)
     with messages(), refusals(TargetError), workers.connected():
         meant: dict[str, Any] = {"exclude": exclude, "categorical": categorical, "numeric": numeric}

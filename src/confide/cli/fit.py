@@ -1,5 +1,6 @@
 """`confide fit`: from a table to a model."""
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -67,6 +68,14 @@ class Bounds(click.ParamType):  # type: ignore[type-arg]
             self.fail(
                 f"{value!r} must be two numbers with a comma between them, such as 0,100. Leave "
                 "one out for no bound on its side.",
+                param,
+                ctx,
+            )
+        ends = (-math.inf if low is None else low, math.inf if high is None else high)
+        if not ends[0] < ends[1]:  # not a number is in no order
+            self.fail(
+                f"{value!r} must be a lower and a higher number. Pass 0, for targets that cannot "
+                "be negative.",
                 param,
                 ctx,
             )

@@ -111,6 +111,12 @@ def _targets(
 ) -> list[Path] | list[None]:
     """Where the predictions of each file go; None for standard output."""
     if output is not None and output.is_dir():
+        if Path(pattern).is_dir():
+            raise click.UsageError(
+                f"The files of {pattern} are one table, and {output} is a folder. Name a file with "
+                f"-o, such as {output / 'predicted.parquet'}; or pass "
+                f"'{Path(pattern) / '*.parquet'}' for a file for each."
+            )
         return outputs_of(files, output)
     if len(files) > 1:
         raise click.UsageError(

@@ -22,6 +22,11 @@ def named_engine(engine: "str | Engine | None", address: str | None = None) -> E
         >>> named_engine("joblib")
         Joblib(n_jobs=-1)
     """
+    if isinstance(engine, type):  # it has the methods of an engine, but is none
+        raise TypeError(
+            f"`engine` must be an engine, got the class {engine.__name__}. Pass "
+            f"{engine.__name__}(), or one of {ENGINES}."
+        )
     if isinstance(engine, Engine):
         return engine
     made: dict[Any, Any] = {

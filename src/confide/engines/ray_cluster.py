@@ -78,6 +78,7 @@ class RayCluster(Engine):
         """
         with SESSION.opened(self.address) as ray:
             SESSION.look(ray)
+            _refuse_beyond_cores(ray, self.cpus_per_piece)
             _refuse_beyond_memory(ray, memory)
             task = self._task(ray, memory=memory)
             shared = [SESSION.stored(ray, part) for part in common]
@@ -103,6 +104,8 @@ class RayCluster(Engine):
             observer: hears of each piece that begins and ends.
         """
         with SESSION.opened(self.address) as ray:
+            SESSION.look(ray)
+            _refuse_beyond_cores(ray, self.cpus_per_piece)
             begin = partial(self._task(ray).remote, self._call(_computed))
             work = _Work(ray, store, observer, begin, self.most_losses)
             left = list(pieces)
@@ -226,10 +229,25 @@ def _refuse_other_modules(ray: ModuleType, cause: Exception) -> None:
         ) from None
 
 
+def _most(ray: ModuleType, resource: str) -> float:
+    """How much of a resource the machine with the most of it has."""
+    alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    return max((float(resources.get(resource, 0.0)) for resources in alive), default=0.0)
+
+
+def _refuse_beyond_cores(ray: ModuleType, needed: float) -> None:
+    """Ray would wait forever for a machine with so many cores."""
+    most = _most(ray, "CPU")
+    if needed > most > 0:
+        raise ClusterError(
+            f"A piece needs {needed:g} cores (`cpus_per_piece`), and no machine of the cluster has "
+            f"more than {most:g}. Pass at most {most:g}, or use machines with more cores."
+        )
+
+
 def _refuse_beyond_memory(ray: ModuleType, needed: float) -> None:
     """Ray would wait forever for a machine with so much memory."""
-    alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    most = max((resources.get("memory", 0.0) for resources in alive), default=0.0)
+    most = _most(ray, "memory")
     if needed > most > 0:
         raise TooLargeError(
             f"A worker needs about {in_gigabytes(needed)} of memory, and no machine of the cluster "

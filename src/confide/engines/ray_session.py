@@ -27,6 +27,7 @@ SECONDS_TO_ANSWER = 5.0
 SECONDS_BETWEEN_LOOKS = 1.0
 # How long a head may be silent. Ray itself ends this process after 60 seconds, without a word.
 SECONDS_OF_SILENCE = 15.0
+LARGEST_PORT = 65535
 # Below, a value is sent with each call: the store would only add a step.
 BYTES_WORTH_STORING = 100_000
 # How many values the store keeps for the calls to come: the tables of a few stages of a fit.
@@ -63,9 +64,15 @@ class RaySession:
 
     @contextmanager
     def opened(self, address: str | None) -> Iterator[ModuleType]:
-        """Ray, connected until the last of the blocks that share the connection ends."""
+        """Ray, connected until the last of the blocks that share the connection ends.
+
+        Raises:
+            ClusterError: there is no cluster at the address, or this process has another one.
+        """
         ray = ray_module()
         with self._lock:
+            if address is not None and ray.is_initialized():
+                _refuse_other(ray, address)
             if self._n_users == 0:
                 self._is_ours = not ray.is_initialized()
                 if self._is_ours:
@@ -135,15 +142,61 @@ def answers(address: str) -> bool:
 
     Anything else that listens there would keep Ray waiting for a minute.
     """
-    host, _, port = address.removeprefix("ray://").rpartition(":")
+    place = _place(address)
+    if place is None:
+        return False
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_ANSWER) as at:
+        with socket.create_connection(place, SECONDS_TO_ANSWER) as at:
             if os.environ.get("RAY_USE_TLS") == "1":
                 return True
             at.sendall(GREETING)
             return at.recv(9)[3:4] == SETTINGS[3:4]
     except OSError:
         return False
+
+
+def _place(address: str) -> tuple[str, int] | None:
+    """The host and the port of an address; None if it has not both."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    host = host.strip("[]")
+    is_port = port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= LARGEST_PORT
+    if not (host and host.isprintable() and is_port):
+        return None
+    try:
+        host.encode("idna")  # as a look-up of the host does
+    except UnicodeError:
+        return None
+    return host, int(port)
+
+
+def _refuse_other(ray: ModuleType, address: str) -> None:
+    """Ray would use the cluster that this process is connected to, whatever the address."""
+    if address == "auto" or address.startswith("ray://"):  # they do not tell which head is meant
+        return
+    head = ray.get_runtime_context().gcs_address
+    if not _is_same(address, head):
+        raise ClusterError(
+            f"This process is already connected to the Ray cluster at {head}, got the address "
+            f"{address!r}. Leave the address out to use that cluster, or call ray.shutdown() first."
+        )
+
+
+def _is_same(address: str, head: str) -> bool:
+    """Whether both are one head: its host may be given by name, or as the machine's own."""
+    given, known = _place(address), _place(head)
+    if given is None or known is None or given[1] != known[1]:
+        return False
+    hosts = _numbers_of(given[0])
+    return any(host.startswith("127.") or host == "::1" for host in hosts) or bool(
+        hosts & _numbers_of(known[0])
+    )
+
+
+def _numbers_of(host: str) -> set[str]:
+    """The host's addresses in numbers, and the host as it is given."""
+    with contextlib.suppress(OSError):
+        return {host, *(str(found[4][0]) for found in socket.getaddrinfo(host, None))}
+    return {host}
 
 
 def _refuse_restarted(ray: ModuleType, head: str) -> None:
@@ -217,8 +270,7 @@ def _last_started() -> str | None:
 
 
 def _refuse_odd(address: str) -> None:
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not (host and port.isdigit()):
+    if _place(address) is None:
         raise ClusterError(
             f"The address of a Ray cluster must be host:port or auto, got {address!r}. "
             f"{HOW_TO_START}"

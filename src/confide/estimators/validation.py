@@ -1,6 +1,7 @@
 """Checks of the data that users pass: refused before any training, with what to do about it."""
 
 import inspect
+import math
 import re
 import warnings
 from collections.abc import Iterator
@@ -288,7 +289,7 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Rows:
     given = np.asarray(sample_weight)
     if (word := _first_word(given)) is not None:
         raise ValueError(f"`sample_weight` must be numbers, got {word!r}. Pass one for each row.")
-    weight = given.astype(np.float64)
+    weight = _as_floats(given)
     if weight.ndim == 0:
         weight = np.full(n_rows, weight)
     if weight.ndim != 1:
@@ -313,6 +314,21 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Rows:
             "Pass None to weigh all rows alike."
         )
     return _relative(weight)
+
+
+def _as_floats(given: np.ndarray) -> np.ndarray:
+    """As float64, where a whole number that is too large for it is infinite."""
+    try:
+        return given.astype(np.float64)
+    except OverflowError:
+        return np.vectorize(_as_float, otypes=[np.float64])(given)
+
+
+def _as_float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def _checked_groups(groups: Any, kept: Bool[np.ndarray, " row"]) -> Groups:

@@ -21,6 +21,8 @@ NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 LONGEST_NAME = 255
 # Of a temporary file: the machine, the process and 32 random digits.
 LONGEST_ENDING = 64
+# Names of temporary files that this process writes now: others with its number are left over.
+OPEN: set[str] = set()
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -106,6 +108,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
     target = _followed(path)
     _remove_left_overs(target)
     temporary = target.with_name(f"{_start(target)}{_machine()}-{os.getpid()}-{uuid.uuid4().hex}")
+    OPEN.add(temporary.name)
     try:
         with _naming(path):
             file = _opened(temporary, target)
@@ -119,6 +122,8 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         with suppress(OSError):  # a disk that is read-only refuses this as well
             temporary.unlink()
         raise
+    finally:
+        OPEN.discard(temporary.name)
 
 
 def _start(target: Path) -> str:
@@ -128,8 +133,14 @@ def _start(target: Path) -> str:
 
 
 def _machine() -> str:
-    """Says which machine a process runs on: others, too, may write to the folder."""
-    return f"{zlib.crc32(platform.node().encode()):08x}"
+    """Says which machine a process runs on: others, too, may write to the folder.
+
+    Containers of one machine may share its name, but each numbers its own processes.
+    """
+    numbering = 0
+    with suppress(OSError):  # only Linux has it
+        numbering = Path("/proc/self/ns/pid").stat().st_ino
+    return f"{zlib.crc32(f'{platform.node()} {numbering}'.encode()):08x}"
 
 
 def _remove_left_overs(target: Path) -> None:
@@ -139,11 +150,14 @@ def _remove_left_overs(target: Path) -> None:
     name = re.compile(rf"{re.escape(_start(target))}{_machine()}-(\d+)-[0-9a-f]{{32}}")
     with suppress(OSError):  # it is a courtesy
         for path in target.parent.iterdir():
-            if (found := name.fullmatch(path.name)) and _is_dead(int(found[1])):
+            if (found := name.fullmatch(path.name)) and _is_dead(int(found[1]), path.name):
                 path.unlink(missing_ok=True)
 
 
-def _is_dead(process: int) -> bool:
+def _is_dead(process: int, temporary: str) -> bool:
+    """Whether the process that wrote a file is gone: another may have its number by now."""
+    if process == os.getpid():
+        return temporary not in OPEN
     try:
         os.kill(process, 0)  # sends nothing
     except ProcessLookupError:

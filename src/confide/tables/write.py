@@ -1,5 +1,6 @@
 """Tables into files, block by block."""
 
+import codecs
 import csv
 import gzip
 import io
@@ -15,6 +16,7 @@ from typing import Any
 from confide.errors import TableFileError
 from confide.extras import require
 from confide.persistence import atomic_file, check_target, said_if_full
+from confide.terminal import escaped_json, plain_lines
 
 STANDARD_OUTPUT = "-"
 TEXT_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -35,7 +37,8 @@ def write_blocks(
         blocks: One at least; it may be empty. The first is asked for when the target is seen to be
             writable.
         target: A path whose ending says the format: .csv, .tsv, .jsonl (each also with .gz),
-            .parquet, .arrow or .feather, .arrows for an Arrow stream; "-" is standard output.
+            .parquet, .arrow or .feather, .arrows for an Arrow stream; "-" is standard output,
+            where CSV and TSV do not steer a terminal.
         ending: The format of standard output, .csv if not given.
         force: Whether a file that is there may go.
         for_spreadsheets: What to do with each block of CSV and TSV, which spreadsheets open.
@@ -66,6 +69,8 @@ def write_blocks(
             )
         if ending.endswith(".gz"):
             sink = stack.enter_context(gzip.GzipFile("", "wb", fileobj=sink, mtime=0))
+        if ending in {".csv", ".tsv"} and _is_terminal(target):
+            sink = _Terminal(sink)
         writer = stack.enter_context(_writer(sink, first.schema, ending.removesuffix(".gz")))
         for block in chain([first], blocks):
             writer.write(block)
@@ -108,6 +113,26 @@ def _sink(target: str | Path) -> Iterator[Any]:
             yield file
 
 
+def _is_terminal(target: str | Path) -> bool:
+    return str(target) == STANDARD_OUTPUT and sys.stdout.isatty()
+
+
+class _Terminal(io.RawIOBase):
+    """Text for a terminal, which the cells of a stranger's table must not steer."""
+
+    def __init__(self, sink: Any) -> None:
+        self._sink = sink
+        self._decoder = codecs.getincrementaldecoder("utf-8")()  # a character may come in parts
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        content = bytes(data)
+        self._sink.write(plain_lines(self._decoder.decode(content)).encode())
+        return len(content)
+
+
 def _writer(sink: Any, schema: Any, ending: str) -> Any:
     """An object with `write`, for tables and batches alike."""
     if ending in {".jsonl", ".ndjson"}:
@@ -141,7 +166,7 @@ class JsonLines:
         """All rows of a table or batch."""
         rows = ({n: _json_value(value) for n, value in row.items()} for row in block.to_pylist())
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        self._sink.write("".join(lines).encode())
+        self._sink.write(escaped_json("".join(lines)).encode())
 
 
 def _json_value(value: Any) -> Any:

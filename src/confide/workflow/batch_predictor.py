@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from confide.checks import checked_level
 from confide.estimators import IntervalRegressor, load
 from confide.workflow.predict import feature_names, predicted_block
 
@@ -46,7 +47,8 @@ class BatchPredictor:
         keep: Sequence[str] = (),
         network: Callable[..., Any] | None = None,
     ) -> None:
-        self.confidence_level, self.keep, self.network = confidence_level, tuple(keep), network
+        self.confidence_level = checked_level(confidence_level)
+        self.keep, self.network = tuple(keep), network
         if isinstance(model, IntervalRegressor):
             file = io.BytesIO()
             model.save(file)
