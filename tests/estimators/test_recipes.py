@@ -19,6 +19,7 @@ from confide.estimators.recipes import MOST_STEPS, with_recipe
 from confide.estimators.validation import TrainingArrays
 from confide.learners import NetworkEnsemble, TrainingDivergedError
 from confide.persistence import Container
+from confide.standardise import Standardiser
 
 ESTIMATORS = (
     BootstrappedDeepEnsembleRegressor,
@@ -174,6 +175,22 @@ def test_one_wild_value_moves_no_other_row():
         for Z in (X, wild)
     )
     assert np.sqrt(np.mean((there - y)[1:] ** 2)) < 1.5 * np.sqrt(np.mean((here - y)[1:] ** 2))
+
+
+def test_a_long_tail_is_scaled_to_be_seen_but_not_one_wild_value():
+    generator = np.random.default_rng(0)
+    X = np.stack([generator.normal(size=400), np.exp(2 * generator.normal(size=400))], axis=1)
+    (own,) = Standardiser.for_each(X, X[:, 0][None], robust=True)
+    plain = np.ptp(np.quantile(X, (0.25, 0.75), axis=0), axis=0) / 1.349
+    assert own.x_scale[0] == pytest.approx(plain[0])
+    assert own.x_scale[1] > 2 * plain[1]
+    assert np.mean(own.inputs(X)[:, 1] > 4) == pytest.approx(0.02, abs=0.0026)  # a row of 400
+    for n in (10, 400):  # also where the outermost value is more than a fiftieth
+        wild = X[:n].copy()
+        (before,) = Standardiser.for_each(wild, X[None, :n, 0], robust=True)
+        wild[np.argmax(wild[:, 0]), 0] = 1e9
+        (after,) = Standardiser.for_each(wild, X[None, :n, 0], robust=True)
+        assert after.x_scale == pytest.approx(before.x_scale)
 
 
 class Wild(NetworkEnsemble):

@@ -8,13 +8,7 @@ import pytest
 from confide.bootstrap import Keys
 from confide.learners import TABULAR, Plan, TrainingData, networks
 from confide.learners.loop import OneCycle
-from confide.learners.tabular import (
-    CLIP,
-    FREQUENCIES,
-    TabularNetwork,
-    hashed_mask,
-    periodic_features,
-)
+from confide.learners.tabular import CLIP, TabularNetwork, hashed_mask, periodic_features
 from confide.randomness import key_from
 
 SMALL = {**TABULAR, "hidden_layer_sizes": (8, 8), "dropout": 0.15}
@@ -61,14 +55,14 @@ def test_it_learns_and_predicts_without_dropout():
 
 
 @pytest.mark.parametrize("smooth", [0, 1])
-def test_its_inputs_grow_slowly_and_their_waves_are_bounded(smooth):
-    X = np.array([[-1e30, -1.0, 0.0, 1.0, 1e30]], np.float32)
-    inputs = np.asarray(periodic_features(jnp.asarray(X), np.asarray(smooth, np.float32)))
+def test_its_inputs_are_bounded_however_wild_the_rows_are(smooth):
+    X = jnp.array([[-1e30, -1.0, 0.0, 1.0, 1e30]])
+    inputs = np.asarray(periodic_features(X, np.asarray(smooth, np.float32)))
     assert inputs.shape == (9, 5)
     assert np.any(inputs[5:] != 0) == (smooth == 0)
-    assert np.all(np.abs(inputs[1:]) <= 1)
-    assert inputs[0] == pytest.approx(CLIP * np.arcsinh(X[0] / CLIP), rel=1e-6)  # 210 at most
-    assert inputs[1, -1] == pytest.approx(np.sin(2 * np.pi * FREQUENCIES[0] * CLIP), rel=1e-5)
+    assert np.all(np.abs(inputs) <= CLIP)
+    assert inputs[0, 2] == 0
+    assert np.all(np.diff(inputs[0]) > 0)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.15, 0.5])

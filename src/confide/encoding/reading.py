@@ -243,7 +243,8 @@ def _series(native: Any) -> Series:
 
 def _unknown_zone(series: Series) -> str | None:
     """The zone of dates in pandas whose name narwhals does not read, such as America/New_York."""
-    zone = getattr(series.to_native().dtype, "tz", None) if series.dtype == nw.Unknown else None
+    own = getattr(series.to_native(), "dtype", None) if series.dtype == nw.Unknown else None
+    zone = getattr(own, "tz", None)
     return None if zone is None else str(zone)
 
 

@@ -41,13 +41,12 @@ function confideModel(parts) {
     if (parts.clip === null) return Float64Array.from(inputs);
     const n = inputs.length;
     const out = new Float64Array(n * (1 + 2 * parts.frequencies.length));
-    const clipped = inputs.map((z) => fround(z / hypot(1, z / parts.clip)));
-    for (let i = 0; i < n; i += 1) out[i] = fround(parts.clip * Math.asinh(inputs[i] / parts.clip));
+    for (let i = 0; i < n; i += 1) out[i] = fround(inputs[i] / hypot(1, inputs[i] / parts.clip));
     parts.frequencies.forEach((frequency, k) => {
       const speed = fround(2 * Math.PI * frequency);
       for (let i = 0; i < n; i += 1) {
-        out[n * (2 * k + 1) + i] = sin(fround(speed * clipped[i]));
-        out[n * (2 * k + 2) + i] = cos(fround(speed * clipped[i]));
+        out[n * (2 * k + 1) + i] = sin(fround(speed * out[i]));
+        out[n * (2 * k + 2) + i] = cos(fround(speed * out[i]));
       }
     });
     return out;

@@ -18,9 +18,9 @@ from confide.learners.tabular import CLIP, TabularNetwork, frequencies
 class PlainNetworks:
     """Members that all have the same shape.
 
-    Without a clip, the first layer sees the inputs z. With one, it sees all clip asinh(z / clip),
-    then for each frequency f the sines of all 2 pi f c, then their cosines, where c is
-    z / hypot(1, z / clip). A layer is activation(weight x + bias); the last has no activation.
+    An input z is clipped to c = z / hypot(1, z / clip), if there is a clip. The first layer sees
+    all c, then for each frequency f the sines of all 2 pi f c, then their cosines. A layer is
+    activation(weight x + bias); the last one has no activation.
 
     Attributes:
         clip: where inputs are clipped, or None.

@@ -1,6 +1,6 @@
 """A network for tables, with what recent tabular networks have in common.
 
-From RealMLP (Holzmüller, Grinsztajn and Steinwart 2024): smooth clipping of inputs, a learnt
+From RealMLP (Holzmüller, Grinsztajn and Steinwart 2024): smooth clipping of the inputs, a learnt
 scale for each of them, the neural-tangent parametrisation, and dropout. From
 MLP-PLR (Gorishniy, Rubachev and Babenko 2022): periodic features of every input, here at fixed
 frequencies. `benchmarks/recipes.py` compares it with the paper's network.
@@ -18,8 +18,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray, UInt32
 
 from confide.learners.network import Dense, Network
 
-# Inputs are standardised by quantiles: most lie within 3. Beyond it waves see no difference, and
-# the input itself grows like a logarithm: a delay of four hours is not one of two.
+# Inputs are standardised by quantiles: most lie within 3, and none gets beyond it.
 CLIP = 3.0
 # Waves of the periodic features for a step of one in an input. A table of very many columns has
 # fewer of them, or none: it would take long, and has inputs enough.
@@ -112,7 +111,7 @@ class TabularNetwork(Network):
         return _in_units(module.head)(X)
 
     def plain_layers(self, module: TabularPerceptron, n_features: int) -> list[Dense]:
-        """The layers as they are applied to inputs and their waves; scales are in them."""
+        """The layers as they are applied to clipped inputs and their waves; scales are in them."""
         first, *others = (_in_units(layer) for layer in (*module.hidden, module.head))
         heights = [1.0, *(_height(f, self.smooth) for f in frequencies(n_features) for _ in "sc")]
         scale = 1 + SCALE_UNIT * module.scale
@@ -133,13 +132,13 @@ def frequencies(n_features: int) -> tuple[float, ...]:
 def periodic_features(
     X: Float[Array, "feature row"], smooth: Float[Array | np.ndarray, ""]
 ) -> Float[Array, "input row"]:
-    """Inputs, with waves of them clipped smoothly: rough functions are then learnt as fast."""
-    clipped = X / jnp.hypot(1.0, X / CLIP)  # no square that could overflow
+    """Inputs, clipped smoothly, with waves of them: rough functions are then learnt as fast."""
+    X = X / jnp.hypot(1.0, X / CLIP)  # no square that could overflow
     waves = []
     for frequency in frequencies(len(X)):
         height = _height(frequency, smooth)
-        waves += [height * wave(2 * np.pi * frequency * clipped) for wave in (jnp.sin, jnp.cos)]
-    return jnp.concatenate([CLIP * jnp.arcsinh(X / CLIP), *waves])
+        waves += [height * wave(2 * np.pi * frequency * X) for wave in (jnp.sin, jnp.cos)]
+    return jnp.concatenate([X, *waves])
 
 
 def _height(frequency: float, smooth: Float[Array | np.ndarray, ""]) -> Any:

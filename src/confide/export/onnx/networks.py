@@ -67,12 +67,12 @@ def _activated(graph: Graph, x: Value, activation: str) -> Value:
 
 
 def _waves(graph: Graph, inputs: Value, networks: PlainNetworks) -> Value:
-    """Inputs that grow slowly, and sines and cosines of clipped ones."""
+    """Clipped inputs, and their sines and cosines."""
     wide = inputs.cast(np.float64)  # whose square does not overflow
-    clipped = (wide / graph.sqrt((wide / networks.clip) ** 2 + 1.0)).cast(np.float32)
-    parts = [networks.clip * graph.node("Asinh", inputs / networks.clip)]
+    clipped = wide / graph.sqrt((wide / networks.clip) ** 2 + 1.0)
+    parts = [clipped.cast(np.float32)]
     for frequency in networks.frequencies:
-        turn = 2 * np.pi * frequency * clipped
+        turn = 2 * np.pi * frequency * parts[0]
         parts += [graph.node(wave, turn) for wave in ("Sin", "Cos")]
     return graph.concatenate(parts)
 
