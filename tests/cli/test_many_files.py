@@ -84,6 +84,29 @@ def test_a_folder_is_not_predicted_into_a_folder(folder, tmp_path):
     assert f"'{folder}/*.parquet' for a file for each" in result.stderr
 
 
+def test_files_at_an_address_are_fitted_and_predicted(folder, tmp_path):
+    address = f"file://{folder}"
+    words = ["--target", "y", "--recipe", "paper", "--members", "2", "--epochs", "4", "--fast"]
+    model = tmp_path / "of_address.confide"
+    result = CliRunner().invoke(main, ["fit", address, *words, "-o", str(model)])
+    assert result.exit_code == 0, result.stderr
+    (tmp_path / "out").mkdir()
+    words = ["predict", str(model), f"{address}/*.parquet", "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.stderr
+    rows = pq.read_table(folder / "part-1.parquet")
+    predicted = pq.read_table(tmp_path / "out" / "part-1.parquet")
+    expected = confide.load(model).predict(rows.drop_columns(["y"]))
+    np.testing.assert_array_equal(predicted["mean"].to_numpy(), expected)
+
+
+def test_results_are_not_written_to_an_address(folder):
+    words = ["fit", str(folder), "--target", "y", "-o", "s3://bucket/model.confide"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert "Results are written to this machine" in result.stderr
+
+
 @pytest.mark.parametrize("pattern", ["", "/*.parquet"])
 def test_a_file_of_the_folder_that_is_read_is_never_replaced(folder, pattern):
     result, output = fitted(folder)

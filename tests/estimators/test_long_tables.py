@@ -48,6 +48,16 @@ def test_files_that_memory_holds_are_fitted_as_their_table(folder, table):
         assert frame.equals(in_memory.summary_frame())
 
 
+def test_folders_that_are_no_columns_are_said(folder):
+    (folder / "year=2020").mkdir()
+    (folder / "part-1.parquet").rename(folder / "year=2020" / "part-1.parquet")
+    with (
+        pytest.warns(UserWarning, match="year=2020 are not columns here"),
+        pytest.raises(TargetError, match="'nothing'"),
+    ):
+        small().fit(folder, "nothing")
+
+
 @pytest.mark.slow
 def test_a_fit_from_disk_is_the_fit_in_memory_where_the_sample_is_all_rows(table, tmp_path):
     X = np.column_stack([table["x"].to_numpy(), np.arange(N_ROWS) % 7.0])

@@ -345,6 +345,7 @@ def test_columns_that_the_file_could_not_tell_apart_are_refused(small, tmp_path,
 def test_levels_are_checked(bootstrapped, fitted, tmp_path):
     path = tmp_path / "model.onnx"
     refused(ValueError, "at least one level, got none", bootstrapped, path, [])
+    refused(ValueError, "differ in percent", bootstrapped, path, [0.9, 0.9 + 1e-9])
     refused(ValueError, r"must lie in \(0, 1\), got 95", bootstrapped, path, [95])
     quality_driven = fitted("quality driven")
     refused(NoSuchIntervalError, "trained for 95 % intervals", quality_driven, path, [0.9])

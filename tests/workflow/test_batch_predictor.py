@@ -40,6 +40,11 @@ def path(model, tmp_path_factory):
     return path
 
 
+def test_columns_to_keep_are_a_list():
+    with pytest.raises(TypeError, match=r"must be a list of columns, got the text 'id'. Pass keep"):
+        BatchPredictor("model.confide", keep="id")
+
+
 def test_batches_have_the_columns_and_numbers_of_confide_predict(model, path, frame):
     table = pa.Table.from_pandas(frame, preserve_index=False)
     (expected,) = prediction_blocks(model, [table], confidence_level=0.8, keep=["c"])

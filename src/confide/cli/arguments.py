@@ -265,6 +265,13 @@ def refuse_output(
     """
     if output is None:
         return
+    from confide.tables import is_address
+
+    if is_address(str(output).replace(":/", "://", 1)):  # a path has one slash of the two
+        raise click.UsageError(
+            f"Results are written to this machine, not to an address such as {output}. Name a file "
+            "here, and copy it."
+        )
     with refusals(OSError):
         same = output.exists() and any(
             output.samefile(file) for path in inputs for file in _files_of(path)
@@ -279,13 +286,15 @@ def refuse_output(
         check_target(output, force=force)
 
 
-def _files_of(source: str | Path) -> list[Path]:
-    """The files that are read: those of a folder or pattern, or the one of that name."""
-    from confide.tables import is_of_many_files, parquet_files
+def _files_of(source: str | Path) -> list[str]:
+    """The files of this machine that are read: of a folder or pattern, or the one of that name."""
+    from confide.tables import is_address, is_of_many_files, parquet_files
 
+    if is_address(source):
+        return []
     if is_of_many_files(source):
         return parquet_files(source)
-    return [Path(source)] if Path(source).exists() else []
+    return [str(source)] if Path(source).exists() else []
 
 
 def training_table(
@@ -315,7 +324,7 @@ def training_table(
         TargetError: it has no such target, or no such column, or a target is named twice.
     """
     with importing():
-        from confide.tables import TableFile
+        from confide.tables import TableFile, file_name
     source = TableFile(file)
     say_note(source)
     TargetError.check(targets, source.schema.names)
@@ -323,7 +332,7 @@ def training_table(
     refuse_output(output, force=force)
     with starting():
         from confide.workflow import as_meant, beyond_memory, long_table
-    name = Path(source.name).name
+    name = file_name(source.name)
     if may_be_long and beyond_memory(source):
         return name, long_table(source, lambda table: as_meant(table, **columns), say_long)
     return name, as_meant(source.read(), **columns)

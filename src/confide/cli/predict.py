@@ -80,7 +80,8 @@ def predict(
     before calibration.
 
     FILE is read in blocks, so it may be larger than the memory. It may be a pattern in quotes, such
-    as 'new/*.parquet': then the result is a folder, with a file of the same name for each.
+    as 'new/*.parquet' or 's3://bucket/new/*.parquet': then the result is a folder, with a file of
+    the same name for each.
     """
     workers = chosen_engine(engine, address)
     with messages("", *errors_of(network)), refusals(KeptColumnError):

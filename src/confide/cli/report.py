@@ -51,7 +51,7 @@ def report(
             from confide import load
             from confide.document import render_page
             from confide.persistence import atomic_file
-            from confide.tables import TableFile
+            from confide.tables import TableFile, file_name
             from confide.workflow import (
                 MOST_ROWS,
                 arrow_types,
@@ -66,7 +66,7 @@ def report(
             n_rows, n_columns = min(table.num_rows, MOST_ROWS), table.num_columns
             need = of_predicting(n_rows, n_columns, n_fits(fitted))
             say_need(need, f"A page of {n_rows:,} rows and {n_columns:,} columns")
-            document = page_of(fitted, table, file=Path(source.name).name, confidence_level=level)
+            document = page_of(fitted, table, file=file_name(source.name), confidence_level=level)
             content = render_page(document).encode()
             stop_if_asked()
             page.write(content)

@@ -64,6 +64,8 @@ def long_table(
                 "read the table first."
             )
     source = ArrowDataset(X) if is_arrow_dataset(X) else TableFile(X)
+    if source.note is not None:
+        warnings.warn(source.note, stacklevel=4)
     names = source.schema.names
     if y not in names:
         raise TargetError.of_missing(y, names)

@@ -1,5 +1,8 @@
 """Files of tables: CSV, Excel, Parquet, Arrow; read in blocks, nothing in them is run."""
 
+from confide.tables.addresses import file_name as file_name
+from confide.tables.addresses import is_address as is_address
+from confide.tables.addresses import is_pattern as is_pattern
 from confide.tables.dataset import ArrowDataset as ArrowDataset
 from confide.tables.dataset import is_arrow_dataset as is_arrow_dataset
 from confide.tables.dataset import is_of_many_files as is_of_many_files

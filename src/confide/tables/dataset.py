@@ -8,6 +8,7 @@ from typing import Any
 
 from confide.errors import TableFileError
 from confide.extras import require
+from confide.tables.addresses import file_name, files_at, is_address, open_at
 from confide.tables.binary import BinaryTable
 from confide.tables.recognise import PARQUET
 
@@ -18,7 +19,9 @@ MOST_NAMED = 3
 
 
 def is_of_many_files(source: str | Path) -> bool:
-    """Whether it is a folder, or a pattern such as folder/*.parquet."""
+    """Whether it is a folder, a pattern such as folder/*.parquet, or an address of such."""
+    if is_address(source):
+        return True
     return Path(source).is_dir() or (glob.has_magic(str(source)) and not Path(source).exists())
 
 
@@ -61,10 +64,11 @@ class ParquetFiles:
             'model.fit(pyarrow.dataset.dataset(folder, partitioning="hive"), target).'
         )
 
-    def _opened(self, path: Path) -> BinaryTable:
+    def _opened(self, path: str) -> BinaryTable:
         arrow = require("pyarrow", "tables")
         try:
-            return BinaryTable(arrow.OSFile(str(path)), PARQUET, str(path))
+            file = open_at(path) if is_address(path) else arrow.OSFile(path)
+            return BinaryTable(file, PARQUET, path)
         except OSError as error:
             raise TableFileError(f"{path} cannot be opened: {error.strerror or error}.") from error
 
@@ -75,9 +79,11 @@ class ArrowDataset:
     Attributes:
         name: what messages call it.
         schema: names and types of the columns, the same in all of its files.
+        note: None; its folders are columns where they stand for values.
     """
 
     name = "The dataset"
+    note = None
 
     def __init__(self, dataset: Any) -> None:
         """Refuses files that do not fit together, and a dataset of only some of their rows."""
@@ -143,31 +149,41 @@ def refuse_other_schema(fields: Any, name: Any, needed: Any, first: Any) -> None
         )
 
 
-def parquet_files(source: str | Path) -> list[Path]:
-    """The files of a folder, or of a pattern, in the order of their names."""
-    folder = Path(source)
-    found = folder.rglob(f"*{ENDING}") if folder.is_dir() else map(Path, glob.glob(str(source)))  # noqa: PTH207
-    return sorted(path for path in found if path.is_file() and not _is_hidden(path, source))
+def parquet_files(source: str | Path) -> list[str]:
+    """The files of a folder, of a pattern or of an address, in the order of their names."""
+    if is_address(source):
+        found = files_at(str(source), ENDING)
+    elif Path(source).is_dir():
+        found = [str(path) for path in Path(source).rglob(f"*{ENDING}") if path.is_file()]
+    else:
+        found = [path for path in glob.glob(str(source)) if Path(path).is_file()]  # noqa: PTH207
+    return sorted((path for path in found if not _is_hidden(path, source)), key=Path)
 
 
-def _is_hidden(path: Path, source: str | Path) -> bool:
+def _is_hidden(path: str, source: str | Path) -> bool:
     """Whether it is one of those that other programs keep beside theirs: with . or _ in front."""
     return any(part[0] in "._" for part in _below(path, source))
 
 
-def _below(path: Path, source: str | Path) -> tuple[str, ...]:
+def _below(path: str, source: str | Path) -> tuple[str, ...]:
     """The folders and the name of a file, from the folder or from the first part of a pattern."""
-    parts = Path(source).parts
+    parts = Path(str(source).partition("?")[0] if is_address(source) else source).parts
     if not Path(source).is_dir():
         parts = tuple(takewhile(lambda part: not glob.has_magic(part), parts))
-    return path.parts[len(parts) :]
+    return Path(path).parts[len(parts) :]
 
 
-def _paths_of(source: str | Path) -> list[Path]:
-    if paths := parquet_files(source):
+def _paths_of(source: str | Path) -> list[str]:
+    paths = parquet_files(source)
+    if is_address(source) and not all(file_name(path).endswith(ENDING) for path in paths):
+        raise TableFileError(
+            f"{source} is not a Parquet file (*{ENDING}), and only these are read from an address. "
+            "Copy it to this machine first."
+        )
+    if paths:
         return paths
     what = "a folder" if Path(source).is_dir() else "a pattern"
     raise TableFileError(
-        f"{source} is {what} without a Parquet file (*{ENDING}). Name a file, or a folder of "
-        "Parquet files."
+        f"{source} is {'an address' if is_address(source) else what} without a Parquet file "
+        f"(*{ENDING}). Name a file, or a folder of Parquet files."
     )

@@ -29,7 +29,8 @@ class TableFile:
     with a zero, such as the postal code 00501, is text. Of an Excel workbook the first sheet is
     read, with the names of the columns in its first row. Each file may be compressed by gzip, zstd
     or bz2. A folder of Parquet files, or a pattern such as folder/*.parquet, is one table, in the
-    order of their names, if all have the same columns. The row labels of pandas in Parquet and
+    order of their names, if all have the same columns; so are those at an address such as
+    s3://bucket/folder. The row labels of pandas in Parquet and
     Arrow are left out, other metadata is ignored; nothing in a file is run.
 
     Args:

@@ -48,6 +48,10 @@ class BatchPredictor:
         network: Callable[..., Any] | None = None,
     ) -> None:
         self.confidence_level = checked_level(confidence_level)
+        if isinstance(keep, str):
+            raise TypeError(
+                f"`keep` must be a list of columns, got the text {keep!r}. Pass keep=[{keep!r}]."
+            )
         self.keep, self.network = tuple(keep), network
         if isinstance(model, IntervalRegressor):
             file = io.BytesIO()

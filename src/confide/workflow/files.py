@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from confide.errors import TableFileError, TableMismatchError
 from confide.estimators import IntervalRegressor
-from confide.tables import TableFile
+from confide.tables import TableFile, file_name, is_address, is_pattern, parquet_files
 from confide.workflow.predict import feature_names, refuse_missing_columns
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ def matching_files(pattern: str) -> list[str]:
     Raises:
         TableFileError: no file matches.
     """
+    if is_address(pattern):
+        return parquet_files(pattern) if is_pattern(pattern) else [pattern]
     if Path(pattern).exists() or not glob.has_magic(pattern):
         return [pattern]
     if found := sorted(path for path in glob.glob(pattern) if Path(path).is_file()):  # noqa: PTH207
@@ -38,11 +40,11 @@ def outputs_of(files: Sequence[str], folder: Path) -> list[Path]:
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}. Create it first.")
-    outputs = [folder / Path(file).name for file in files]
+    outputs = [folder / file_name(file) for file in files]
     if len(set(outputs)) < len(outputs):
         raise TableFileError("Two of the files have the same name. Predict their folders in turn.")
     for file, output in zip(files, outputs, strict=True):
-        if output.exists() and output.samefile(file):
+        if not is_address(file) and output.exists() and output.samefile(file):
             raise TableFileError(
                 f"{file} would be replaced by its own predictions. Choose another folder."
             )

@@ -79,6 +79,11 @@ def onnx_model(model: IntervalRegressor, confidence_levels: Sequence[float]) -> 
     levels = [checked_level(level) for level in confidence_levels]
     if not levels:
         raise ValueError("`confidence_levels` must contain at least one level, got none.")
+    if len({bound_ending(level, levels) for level in levels}) < len(levels):
+        raise ValueError(
+            f"The levels of a file must differ in percent, in six digits, got {levels}. Leave out "
+            "those that are the same."
+        )
     _refuse(model)
     _refuse_empty_texts(model)
     columns = plain_columns(model)
