@@ -72,6 +72,34 @@ def test_a_small_file_that_becomes_large_is_refused(folder, little_memory, unwor
     assert "does not fit in memory" in result.stderr
 
 
+READ_WITH_LITTLE_MEMORY = """
+import resource, sys
+from confide import budget
+from confide.errors import TooLargeError
+from confide.tables import TableFile
+
+budget._of_system = lambda: 50_000_000
+try:
+    next(TableFile(sys.argv[1]).blocks())
+except TooLargeError as error:
+    print(error, resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY)
+"""
+
+
+@pytest.mark.parametrize("make", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_a_small_batch_that_becomes_large_is_refused(tmp_path, make):
+    zeros = pa.table({"a": np.zeros(20 * MEGABYTE)})
+    how, bomb = pa.ipc.IpcWriteOptions(compression="zstd"), tmp_path / "bomb.arrow"
+    with make(bomb, zeros.schema, options=how) as file:
+        file.write_table(zeros)  # one batch, which is unpacked as a whole
+    assert bomb.stat().st_size < MEGABYTE
+    # In a process of its own: this one may have kept as much memory from other tests.
+    words = [sys.executable, "-c", READ_WITH_LITTLE_MEMORY, bomb]
+    done = subprocess.run(words, capture_output=True, check=True, text=True)
+    assert "does not fit in memory: this machine has 0.1 GB left. Use fewer" in done.stdout
+    assert done.stdout.endswith("True\n")  # it may have all memory again
+
+
 def test_a_whole_bomb_is_read_where_there_is_memory(folder):
     assert read_table(folder / "bomb.parquet").num_rows == 10 * MEGABYTE
 

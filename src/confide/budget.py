@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -145,6 +147,42 @@ class Meter:
             )
 
 
+@contextmanager
+def within_memory(name: str) -> Iterator[None]:
+    """Refuses what takes more memory than there is, where its size is not known before.
+
+    Linux grants any memory at first, and ends the process when it is used. Meanwhile it is limited
+    to what there is.
+
+    Args:
+        name: of what is read.
+
+    Raises:
+        TooLargeError: it takes more.
+    """
+    available, used = available_memory(), _used_addresses()
+    is_known = available is not None and used is not None
+    try:
+        with _limited((available or 0) + (used or 0)) if is_known else nullcontext():
+            yield
+    except MemoryError as error:
+        left = "" if available is None else f": this machine has {in_gigabytes(available)} left"
+        raise TooLargeError(f"{name} does not fit in memory{left}. {ADVICE}") from error
+
+
+@contextmanager
+def _limited(addresses: int) -> Iterator[None]:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    lowest = min(each for each in (addresses, soft, hard) if each != resource.RLIM_INFINITY)
+    resource.setrlimit(resource.RLIMIT_AS, (lowest, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
 def available_memory() -> int | None:
     """Bytes that this process may still take, as far as the system tells."""
     known = [_of_system(), _of_container(), _of_process()]
@@ -183,10 +221,17 @@ def _of_process() -> int | None:
     import resource
 
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    used = _lines("/proc/self/statm")
-    if most == resource.RLIM_INFINITY or not used:
+    used = _used_addresses()
+    return None if most == resource.RLIM_INFINITY or used is None else most - used
+
+
+def _used_addresses() -> int | None:
+    """Bytes that the process has addresses for; None where the system does not tell."""
+    if sys.platform == "win32" or not (used := _lines("/proc/self/statm")):
         return None
-    return most - int(used[0].split()[0]) * resource.getpagesize()
+    import resource
+
+    return int(used[0].split()[0]) * resource.getpagesize()
 
 
 def _lines(path: str) -> list[str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from confide.errors import TableFileError
+from confide.budget import within_memory
+from confide.errors import TableFileError, TooLargeError
 from confide.extras import require
 from confide.tables.recognise import ARROW_STREAM, PARQUET
 from confide.tables.words import type_in_words
@@ -68,11 +69,17 @@ class BinaryTable:
             yield from self._reader.iter_batches(at_once, columns=columns, use_threads=False)
             return
         count = getattr(self._reader, "num_record_batches", None)
-        batches = self._reader if count is None else map(self._reader.get_batch, range(count))
-        for batch in batches:
+        each = self._reader if count is None else map(self._reader.get_batch, range(count))
+        batches = iter(each)
+        while (batch := self._unpacked(batches)) is not None:
             # The offsets in a stranger's file may point anywhere.
             batch.validate(full=True)
             yield batch
+
+    def _unpacked(self, batches: Iterator[Any]) -> Any:
+        """The next batch, or None; a few compressed bytes of it may become any number, at once."""
+        with within_memory(self._name):
+            return next(batches, None)
 
     def _storage(self, of_type: Any) -> Any:
         """What an extension type, which may come with code of its own, is kept as."""
@@ -111,7 +118,7 @@ class BinaryTable:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except TableFileError:
+        except (TableFileError, TooLargeError):
             raise
         except (OSError, ValueError, OverflowError, MemoryError, self._arrow.ArrowException) as e:
             raise TableFileError(
