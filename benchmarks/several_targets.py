@@ -10,6 +10,7 @@ import sys
 import time
 
 import numpy as np
+from sklearn.base import clone
 
 import confide
 
@@ -28,12 +29,11 @@ def table() -> tuple[np.ndarray, np.ndarray]:
 def fitted(recipe: str, *, together: bool) -> tuple[float, np.ndarray]:
     """The seconds, and the bounds of both targets' intervals."""
     X, Y = table()
-    new = lambda: confide.BootstrappedDeepEnsembleRegressor(recipe=recipe, random_state=0)  # noqa: E731
+    model = confide.BootstrappedDeepEnsembleRegressor(recipe=recipe, random_state=0)
     start = time.perf_counter()
     if together:
-        models = list(new().fit(X, Y).targets_.values())
-    else:
-        models = [new().fit(X, y) for y in Y.T]
+        model.fit(X, Y)
+    models = model.targets_.values() if together else [clone(model).fit(X, y) for y in Y.T]
     seconds = time.perf_counter() - start
     return seconds, np.stack([model.predict_interval(X, 0.9)[1] for model in models])
 
