@@ -1,6 +1,7 @@
 """What work takes is told before it starts, and more than the machine has is refused."""
 
 import gzip
+import resource
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -13,7 +14,15 @@ import pytest
 from click.testing import CliRunner
 
 import confide.workflow
-from confide.budget import SPEEDS, Meter, Need, available_memory, of_fits, of_predicting
+from confide.budget import (
+    SPEEDS,
+    Meter,
+    Need,
+    available_memory,
+    of_fits,
+    of_predicting,
+    within_memory,
+)
 from confide.cli import main
 from confide.encoding import EncodedTable
 from confide.errors import TooLargeError
@@ -98,6 +107,18 @@ def test_a_small_batch_that_becomes_large_is_refused(tmp_path, make):
     done = subprocess.run(words, capture_output=True, check=True, text=True)
     assert "does not fit in memory: this machine has 0.1 GB left. Use fewer" in done.stdout
     assert done.stdout.endswith("True\n")  # it may have all memory again
+
+
+def test_threads_that_read_at_once_leave_the_limit_as_it_was(little_memory):
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    one, other = within_memory("one"), within_memory("other")
+    one.__enter__()
+    assert resource.getrlimit(resource.RLIMIT_AS) != before
+    other.__enter__()
+    one.__exit__(None, None, None)
+    assert resource.getrlimit(resource.RLIMIT_AS) != before
+    other.__exit__(None, None, None)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
 
 
 def test_a_whole_bomb_is_read_where_there_is_memory(folder):
@@ -201,7 +222,8 @@ def test_needs_grow_with_the_work():
     # Each column has weights in every network, and more members keep more of them.
     assert of_fits(200, 10**5, 400, "tabular").bytes > 10**10
     few, many = (of_fits(200, 10**4, 1, "tabular", n_members=n).bytes for n in (5, 105))
-    assert many - few == 100 * 512 * 10**4
+    assert many - few == 100 * (512 * 10**4 + 70_000)
+    assert of_fits(120, 3, 1, n_members=10**6).bytes > 20e9
     assert str(of_predicting(10**7, 10, 21, 65_536)) == "This will take about 35 minutes."
     assert str(Need(2.5e9, 1)) == "This will take about 2.5 GB of memory."
     assert str(Need(0, 80)) == "This will take about 80 seconds."

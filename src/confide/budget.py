@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -11,12 +12,13 @@ from confide.errors import TooLargeError
 
 # What is less is not worth a word.
 SECONDS_WORTH_SAYING, BYTES_WORTH_SAYING = 5.0, 1e9
-# Bytes of a fit at its peak for each cell, column and row of a table (`benchmarks/budget.py`), and
-# for each column of each member that is kept: its weights, and those of its retraining.
+# Bytes of a fit at its peak for each cell, column and row of a table (`benchmarks/budget.py`); for
+# each column of each member that is kept, its weights and those of its retraining; and for what a
+# member has besides.
 MEMORY = {
-    "paper": (70.0, 45_000.0, 1_400.0, 320.0),
-    "tabular": (90.0, 150_000.0, 1_700.0, 512.0),
-    "trees": (260.0, 58_000.0, 0.0, 0.0),
+    "paper": (70.0, 45_000.0, 1_400.0, 320.0, 25_000.0),
+    "tabular": (90.0, 150_000.0, 1_700.0, 512.0, 70_000.0),
+    "trees": (260.0, 58_000.0, 0.0, 0.0, 0.0),
 }
 # Of any table that is trained on, for each cell.
 BYTES_PER_TRAINED_CELL = 40
@@ -76,9 +78,9 @@ def of_fits(
     """
     rows_per_second, columns_of_half_speed = SPEEDS[learner]
     of_a_row = (1 + n_columns / columns_of_half_speed) / rows_per_second
-    per_cell, per_column, per_row, kept = MEMORY[learner]
+    per_cell, per_column, per_row, of_column, of_member = MEMORY[learner]
     memory = per_cell * n_rows * n_columns + per_row * n_rows
-    memory += (per_column + kept * n_members) * n_columns
+    memory += per_column * n_columns + (of_column * n_columns + of_member) * n_members
     return Need(memory, STARTING[learner] + member_epochs * n_rows * of_a_row)
 
 
@@ -163,24 +165,41 @@ def within_memory(name: str) -> Iterator[None]:
     available, used = available_memory(), _used_addresses()
     is_known = available is not None and used is not None
     try:
-        with _limited((available or 0) + (used or 0)) if is_known else nullcontext():
+        with _LIMIT.at((available or 0) + (used or 0)) if is_known else nullcontext():
             yield
     except MemoryError as error:
         left = "" if available is None else f": this machine has {in_gigabytes(available)} left"
         raise TooLargeError(f"{name} does not fit in memory{left}. {ADVICE}") from error
 
 
-@contextmanager
-def _limited(addresses: int) -> Iterator[None]:
-    import resource
+class _Limit:
+    """A limit of the addresses of this process while any thread asks for one."""
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    lowest = min(each for each in (addresses, soft, hard) if each != resource.RLIM_INFINITY)
-    resource.setrlimit(resource.RLIMIT_AS, (lowest, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    def __init__(self) -> None:
+        self._lock, self._n_threads, self._before = threading.Lock(), 0, (0, 0)
+
+    @contextmanager
+    def at(self, addresses: int) -> Iterator[None]:
+        """Sets it, if no other thread has."""
+        import resource
+
+        kind = resource.RLIMIT_AS
+        with self._lock:
+            if self._n_threads == 0:
+                self._before = soft, hard = resource.getrlimit(kind)
+                known = (each for each in (soft, hard) if each != resource.RLIM_INFINITY)
+                resource.setrlimit(kind, (min([addresses, *known]), hard))
+            self._n_threads += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_threads -= 1
+                if self._n_threads == 0:
+                    resource.setrlimit(kind, self._before)
+
+
+_LIMIT = _Limit()
 
 
 def available_memory() -> int | None:

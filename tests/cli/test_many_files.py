@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from support import s3
 
 import confide
 from confide.cli import main
@@ -85,15 +86,19 @@ def test_a_folder_is_not_predicted_into_a_folder(folder, tmp_path):
 
 
 def test_files_at_an_address_are_fitted_and_predicted(folder, tmp_path):
-    address = f"file://{folder}"
+    out, model = tmp_path / "out", str(tmp_path / "of_address.confide")
+    out.mkdir()
     words = ["--target", "y", "--recipe", "paper", "--members", "2", "--epochs", "4", "--fast"]
-    model = tmp_path / "of_address.confide"
-    result = CliRunner().invoke(main, ["fit", address, *words, "-o", str(model)])
-    assert result.exit_code == 0, result.stderr
-    (tmp_path / "out").mkdir()
-    words = ["predict", str(model), f"{address}/*.parquet", "-o", str(tmp_path / "out")]
-    result = CliRunner().invoke(main, words)
-    assert result.exit_code == 0, result.stderr
+    with s3.bucket("lake") as system:
+        for file in folder.iterdir():
+            s3.write(system, f"lake/rows/{file.name}", pq.read_table(file))
+        address = "s3://key:secret@lake/rows"
+        fitted = CliRunner().invoke(main, ["fit", address, *words, "-o", model])
+        predicted = CliRunner().invoke(main, ["predict", model, f"{address}/*", "-o", str(out)])
+        refused = CliRunner().invoke(main, ["predict", model, address, "-o", str(out)])
+    assert (fitted.exit_code, predicted.exit_code) == (0, 0), fitted.stderr + predicted.stderr
+    assert "secret" not in fitted.stderr + predicted.stderr
+    assert "The files of s3://lake/rows are one table" in refused.stderr
     rows = pq.read_table(folder / "part-1.parquet")
     predicted = pq.read_table(tmp_path / "out" / "part-1.parquet")
     expected = confide.load(model).predict(rows.drop_columns(["y"]))

@@ -70,3 +70,18 @@ def test_a_fit_is_kept_whoever_reads_what_it_says(folder, name, streams):
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr
     assert confide.load(folder / f"{name}.confide").n_features_in_ == 2
+
+
+@pytest.mark.slow
+def test_a_model_on_standard_output_is_alone_there(folder):
+    line = f"confide fit homes.csv -t price {QUICK} -o /dev/stdout | cat > piped.confide"
+    ran = run_in_shell(line, folder)
+    assert ran.returncode == 0, ran.stderr
+    assert "Next:" not in ran.stderr
+    assert confide.load(folder / "piped.confide").n_features_in_ == 2
+
+
+def test_a_model_and_json_do_not_share_standard_output(folder):
+    ran = run_in_shell("confide fit homes.csv -t price -o /dev/stdout --json | cat", folder)
+    assert "--json prints to standard output, and /dev/stdout is the same" in ran.stderr
+    assert not ran.stdout

@@ -98,6 +98,12 @@ def test_quantiles_are_the_bounds_of_the_prediction_interval_about_the_mean(mode
     np.testing.assert_allclose(quantiles, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("factor", [5e-324, 1e-300, 1e13, 1e300, 1e308])
+def test_a_score_depends_on_the_ratios_of_weights_alone(model, data, factor):
+    X, y = data
+    assert model.score(X, y, np.full(len(y), factor)) == pytest.approx(model.score(X, y), rel=1e-12)
+
+
 def test_a_row_is_answered_alike_alone_and_among_others(model, data):
     alone, among = numbers(model, data[0][7:8])[0], numbers(model, data[0])[7]
     np.testing.assert_array_equal(alone[:2], among[:2])

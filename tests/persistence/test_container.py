@@ -1,5 +1,6 @@
 """The container of model files knows arrays and JSON, and nothing of estimators."""
 
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from confide.errors import ModelFileError
-from confide.persistence import Container, checked_fields, checked_json
+from confide.persistence import Container, checked_fields, checked_json, container
 
 
 @dataclass
@@ -36,6 +37,35 @@ def test_what_was_written_is_read(tmp_path):
     assert file.header["more"] == [1, None]
     np.testing.assert_array_equal(file.arrays["x"], np.arange(6.0).reshape(2, 3).T)
     assert file.is_as_written()
+
+
+@pytest.mark.parametrize("where", ["header", "description"])
+def test_a_header_of_very_many_values_is_not_read(tmp_path, monkeypatch, where):
+    written(tmp_path / "file")
+    content = (tmp_path / "file").read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    described = json.loads(content[8 : 8 + length])
+    many = "[" + "[]," * 200_000 + "[]]"
+    if where == "header":
+        header = described["__metadata__"]["header"]
+        described["__metadata__"]["header"] = f'{header[:-1]},"x":{many}}}'
+        text = json.dumps(described)
+    else:
+        text = f'{json.dumps(described)[:-1]},"x":{many}}}'
+    (tmp_path / "file").write_bytes(
+        len(text).to_bytes(8, "little") + text.encode() + content[8 + length :]
+    )
+    monkeypatch.setattr(json, "loads", lambda _: pytest.fail("it is parsed"))
+    monkeypatch.setattr(container, "BYTES_BEYOND_FILE", 10**7)
+    with pytest.raises(ModelFileError, match="its header has too many values"):
+        Container.read(tmp_path / "file", format="tests", versions=[1])
+
+
+def test_a_header_that_would_not_be_read_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(container, "BYTES_BEYOND_FILE", 0)
+    with pytest.raises(ModelFileError, match="The model cannot be saved"):
+        Container({"words": [""] * 1000}, {}).write(tmp_path / "file")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("change", ["header", "array", "name", "checksum"])
@@ -104,6 +134,7 @@ REWRITTEN = """
 import os, sys
 from pathlib import Path
 from confide.errors import ModelFileError
+from confide.persistence import container
 from confide.persistence import Container, container
 
 path = Path(sys.argv[1])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem, split_arg_string
 
-from confide.cli.session import importing, refusals, say, starting
+from confide.cli.session import importing, is_standard_output, refusals, say, starting
 from confide.errors import TargetError, no_such_file
 from confide.terminal import plain
 
@@ -265,12 +265,16 @@ def refuse_output(
     """
     if output is None:
         return
-    from confide.tables import is_address
+    from confide.tables import is_address, public
 
-    if is_address(str(output).replace(":/", "://", 1)):  # a path has one slash of the two
+    if is_address(address := str(output).replace(":/", "://", 1)):  # a path has one of two slashes
         raise click.UsageError(
-            f"Results are written to this machine, not to an address such as {output}. Name a file "
-            "here, and copy it."
+            f"Results are written to this machine, not to an address such as {public(address)}. "
+            "Name a file here, and copy it."
+        )
+    if is_standard_output(output) and click.get_current_context().params.get("as_json"):
+        raise click.UsageError(
+            f"--json prints to standard output, and {output} is the same. Name a file with -o."
         )
     with refusals(OSError):
         same = output.exists() and any(

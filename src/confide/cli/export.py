@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from confide.cli.arguments import Within, force_option, model_options, refuse_output
-from confide.cli.session import errors_of, messages, say, starting
+from confide.cli.session import errors_of, messages, say, say_written, starting
 
 
 @click.command(
@@ -53,4 +53,4 @@ def export(
             say("Not compared with the model: onnxruntime is not installed.", err=True)
         else:
             say(f"Largest relative difference from the model: {difference:.1e}.", err=True)
-        say(output)
+        say_written(output)

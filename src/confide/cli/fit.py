@@ -17,6 +17,7 @@ from confide.cli.session import (
     say_json,
     say_need,
     say_next,
+    say_written,
     stop_if_asked,
 )
 from confide.errors import TargetError, TwinError
@@ -256,6 +257,7 @@ def fit(
             numeric=numeric,
         )
         from confide.persistence import atomic_file
+        from confide.tables import public
 
         how: dict[str, Any] = {
             "recipe": recipe,
@@ -303,8 +305,9 @@ def fit(
         if as_json:
             say_json({"model": str(output), **fitted.to_json()})
         else:
-            say(output)
-        if file != "-":
+            say_written(output)
+        # A command with secrets in it is not printed.
+        if file != "-" and output.is_file() and public(file) == file:
             own = click.get_current_context().meta.get(arguments.GIVEN_NETWORK)
             say_next("report", output, file, network=own, force=force)
 

@@ -16,7 +16,7 @@ from confide.cli.arguments import (
     refuse_output,
     say_note,
 )
-from confide.cli.session import errors_of, messages, refusals, say, say_need, starting
+from confide.cli.session import errors_of, messages, refusals, say, say_need, say_written, starting
 from confide.errors import KeptColumnError
 
 if TYPE_CHECKING:
@@ -104,19 +104,21 @@ def predict(
             for source, target in zip(sources, targets, strict=True):
                 _predict_file(fitted, source, target, workers, **how)
         say(f"Confidence and prediction intervals are at the level {level:g} (--level).", err=True)
-        say(*(target for target in targets if target is not None))
+        say_written(*(target for target in targets if target is not None))
 
 
 def _targets(
     pattern: str, files: list[str], output: Path | None, outputs_of: Callable[..., list[Path]]
 ) -> list[Path] | list[None]:
     """Where the predictions of each file go; None for standard output."""
+    from confide.tables import is_folder, public
+
     if output is not None and output.is_dir():
-        if Path(pattern).is_dir():
+        if is_folder(pattern):
             raise click.UsageError(
-                f"The files of {pattern} are one table, and {output} is a folder. Name a file with "
-                f"-o, such as {output / 'predicted.parquet'}; or pass "
-                f"'{Path(pattern) / '*.parquet'}' for a file for each."
+                f"The files of {public(pattern)} are one table, and {output} is a folder. Name a "
+                f"file with -o, such as {output / 'predicted.parquet'}; or pass "
+                f"'{public(pattern).rstrip('/')}/*.parquet' for a file for each."
             )
         return outputs_of(files, output)
     if len(files) > 1:

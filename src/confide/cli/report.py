@@ -11,9 +11,9 @@ from confide.cli import arguments
 from confide.cli.session import (
     errors_of,
     messages,
-    say,
     say_json,
     say_need,
+    say_written,
     starting,
     stop_if_asked,
 )
@@ -74,4 +74,4 @@ def report(
             tables = {table.name: arguments.json_rows(table.frame) for table in document.tables}
             say_json({"page": str(output), **tables})
         else:
-            say(output)
+            say_written(output)

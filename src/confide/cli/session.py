@@ -12,6 +12,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -109,6 +110,19 @@ def say(*lines: object, err: bool = False, fg: str | None = None) -> None:
     """Prints lines of plain text: each argument is one line, whatever it holds."""
     for line in lines:
         click.secho(plain(_with_options(str(line))), err=err, fg=fg)
+
+
+def say_written(*outputs: Path) -> None:
+    """Names the files that were written; what went to standard output stays alone there."""
+    say(*(output for output in outputs if not is_standard_output(output)))
+
+
+def is_standard_output(output: Path) -> bool:
+    """Whether it is another name of standard output, such as /dev/stdout."""
+    try:
+        return os.path.samestat(output.stat(), os.fstat(1))
+    except OSError:
+        return False
 
 
 def say_next(*words: object, **options: object) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
 from confide.estimators.several import of_each_target, stacked
+from confide.estimators.validation import checked_weight
 from confide.prediction import Kind, Prediction
 
 
@@ -23,6 +24,23 @@ class IntervalMixin:
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The coefficient of determination, R2, as scikit-learn has it; of weights, ratios count.
+
+        Args:
+            X: rows like those of `fit`.
+            y: their targets.
+            sample_weight: one number for each row.
+
+        Returns:
+            1 at best, and 0 for a model that predicts the mean of `y` for every row.
+        """
+        weight = (
+            None if sample_weight is None else checked_weight(sample_weight, len(np.asarray(y)))
+        )
+        score: float = super().score(X, y, weight)  # type: ignore[misc]
+        return score
 
     def adopt_targets(self, targets: Mapping[str, Self]) -> Self:
         """Takes over a fitted model for each target, at once; nothing of an earlier fit is left."""

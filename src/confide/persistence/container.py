@@ -17,6 +17,9 @@ from confide.persistence.atomic import write_atomically
 CHECKSUM = "sha256"
 # In bytes; safetensors reads no longer ones.
 LONGEST_HEADER = 100_000_000
+# Bytes that a value of the header takes once it is read, at most, and what all may take beyond the
+# size of the file: `[],` thousands of times over is a small file and a large list.
+BYTES_PER_VALUE, BYTES_BEYOND_FILE = 100, 50_000_000
 # What people take for a model, by its first bytes.
 STRANGERS = {
     b"PAR1": "a table in Parquet",
@@ -45,6 +48,11 @@ class Container:
         arrays = {name: np.ascontiguousarray(array) for name, array in self.arrays.items()}
         header = json.dumps({**self.header, CHECKSUM: self.checksum()})
         content = save(arrays, {"header": header})
+        if _has_too_many_values(header.encode(), len(content)):
+            raise ModelFileError(
+                "The model cannot be saved: a file that describes so many columns and categories "
+                "would not be read again. Exclude columns with very many categories."
+            )
         if isinstance(target, Path):
             write_atomically(target, content)
         else:
@@ -68,7 +76,7 @@ class Container:
             with path.open("rb") as file:
                 _refuse_stranger(path, file.read(512), format)
                 file.seek(0)
-                header = _header(file)
+                header = _header(file, path.stat().st_size)
                 _check_format(path, header, format, versions)
                 file.seek(0)
                 arrays = load(file.read())
@@ -128,12 +136,21 @@ def _refuse_other_than_file(path: Path) -> None:
         raise ModelFileError(f"{path} is a device or a pipe: pass a file that `save` wrote.")
 
 
-def _header(file: BinaryIO) -> Any:
+def _header(file: BinaryIO, size: int) -> Any:
     """What the file says beside its arrays; a large one of another program is read no further."""
     length = int.from_bytes(file.read(8), "little")
     if length > LONGEST_HEADER:
         raise ValueError("its header is too long")
-    return json.loads((json.loads(file.read(length)).get("__metadata__") or {}).get("header", "{}"))
+    text = file.read(length)
+    if _has_too_many_values(text, size):
+        raise ValueError("its header has too many values")
+    return json.loads((json.loads(text).get("__metadata__") or {}).get("header", "{}"))
+
+
+def _has_too_many_values(text: bytes, size: int) -> bool:
+    """Whether JSON, or JSON within it, takes too much memory for a file of that size."""
+    n_values = sum(map(text.count, (b",", b"[", b"{")))
+    return n_values * BYTES_PER_VALUE > size + BYTES_BEYOND_FILE
 
 
 def _check_format(path: Path, header: Any, format: str, versions: Sequence[int]) -> None:  # noqa: A002

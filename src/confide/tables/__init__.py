@@ -3,8 +3,10 @@
 from confide.tables.addresses import file_name as file_name
 from confide.tables.addresses import is_address as is_address
 from confide.tables.addresses import is_pattern as is_pattern
+from confide.tables.addresses import public as public
 from confide.tables.dataset import ArrowDataset as ArrowDataset
 from confide.tables.dataset import is_arrow_dataset as is_arrow_dataset
+from confide.tables.dataset import is_folder as is_folder
 from confide.tables.dataset import is_of_many_files as is_of_many_files
 from confide.tables.dataset import parquet_files as parquet_files
 from confide.tables.recognise import CSV as CSV

@@ -8,7 +8,14 @@ from typing import Any
 
 from confide.errors import TableFileError
 from confide.extras import require
-from confide.tables.addresses import file_name, files_at, is_address, open_at
+from confide.tables.addresses import (
+    file_name,
+    files_at,
+    is_address,
+    is_pattern,
+    open_at,
+    public,
+)
 from confide.tables.binary import BinaryTable
 from confide.tables.recognise import PARQUET
 
@@ -23,6 +30,13 @@ def is_of_many_files(source: str | Path) -> bool:
     if is_address(source):
         return True
     return Path(source).is_dir() or (glob.has_magic(str(source)) and not Path(source).exists())
+
+
+def is_folder(source: str | Path) -> bool:
+    """Whether it is a folder of files that are one table, or an address that looks like one."""
+    if is_address(source):
+        return not is_pattern(str(source)) and not file_name(source).endswith(ENDING)
+    return Path(source).is_dir()
 
 
 class ParquetFiles:
@@ -41,7 +55,7 @@ class ParquetFiles:
         self.schema = self._opened(first).schema
         for path in self._paths:
             table = self._opened(path)
-            refuse_other_schema(table.schema, path, self.schema, first)
+            refuse_other_schema(table.schema, public(path), self.schema, public(first))
             self.about_rows += table.about_rows or 0
         self.note = self._note(source)
 
@@ -59,8 +73,8 @@ class ParquetFiles:
         named = [part for part in folders if part.partition("=")[0] not in ("", *self.schema.names)]
         example = next((part for part in named if "=" in part), None)
         return example and (
-            f"{source}: folders named such as {example} are not columns here, so the table has no "
-            f"{example.partition('=')[0]!r}. To have it, pass a dataset in Python: "
+            f"{public(source)}: folders named such as {example} are not columns here, so the table "
+            f"has no {example.partition('=')[0]!r}. To have it, pass a dataset in Python: "
             'model.fit(pyarrow.dataset.dataset(folder, partitioning="hive"), target).'
         )
 
@@ -68,7 +82,7 @@ class ParquetFiles:
         arrow = require("pyarrow", "tables")
         try:
             file = open_at(path) if is_address(path) else arrow.OSFile(path)
-            return BinaryTable(file, PARQUET, path)
+            return BinaryTable(file, PARQUET, public(path))
         except OSError as error:
             raise TableFileError(f"{path} cannot be opened: {error.strerror or error}.") from error
 
@@ -152,8 +166,8 @@ def refuse_other_schema(fields: Any, name: Any, needed: Any, first: Any) -> None
 def parquet_files(source: str | Path) -> list[str]:
     """The files of a folder, of a pattern or of an address, in the order of their names."""
     if is_address(source):
-        found = files_at(str(source), ENDING)
-    elif Path(source).is_dir():
+        return [path for path in files_at(str(source), ENDING) if not _is_hidden(path, source)]
+    if Path(source).is_dir():
         found = [str(path) for path in Path(source).rglob(f"*{ENDING}") if path.is_file()]
     else:
         found = [path for path in glob.glob(str(source)) if Path(path).is_file()]  # noqa: PTH207
@@ -167,23 +181,26 @@ def _is_hidden(path: str, source: str | Path) -> bool:
 
 def _below(path: str, source: str | Path) -> tuple[str, ...]:
     """The folders and the name of a file, from the folder or from the first part of a pattern."""
-    parts = Path(str(source).partition("?")[0] if is_address(source) else source).parts
-    if not Path(source).is_dir():
-        parts = tuple(takewhile(lambda part: not glob.has_magic(part), parts))
-    return Path(path).parts[len(parts) :]
+    parts, is_away = Path(public(source)).parts, is_address(source)
+    if is_away or not Path(source).is_dir():
+        has_magic = is_pattern if is_away else glob.has_magic
+        parts = tuple(takewhile(lambda part: not has_magic(part), parts))
+    return Path(public(path)).parts[len(parts) :]
 
 
 def _paths_of(source: str | Path) -> list[str]:
-    paths = parquet_files(source)
-    if is_address(source) and not all(file_name(path).endswith(ENDING) for path in paths):
-        raise TableFileError(
-            f"{source} is not a Parquet file (*{ENDING}), and only these are read from an address. "
-            "Copy it to this machine first."
-        )
+    paths, what = parquet_files(source), "a folder" if Path(source).is_dir() else "a pattern"
+    if is_address(source):
+        what = "an address"
+        for path in paths:
+            if not file_name(path).endswith(ENDING):
+                raise TableFileError(
+                    f"{public(path)} is not a Parquet file (*{ENDING}), and only these are read "
+                    "from an address. Copy it to this machine first."
+                )
     if paths:
         return paths
-    what = "a folder" if Path(source).is_dir() else "a pattern"
     raise TableFileError(
-        f"{source} is {'an address' if is_address(source) else what} without a Parquet file "
-        f"(*{ENDING}). Name a file, or a folder of Parquet files."
+        f"{public(source)} is {what} without a Parquet file (*{ENDING}). Name a file, or a folder "
+        "of Parquet files."
     )

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from confide.errors import TableFileError, no_such_file
 from confide.extras import require
 from confide.persistence import said_if_full
+from confide.tables.addresses import public
 from confide.tables.recognise import compression
 
 STANDARD_INPUT = "-"
@@ -75,7 +76,7 @@ def _is_standard_input(file: Any) -> bool:
 
 def name_of(source: str | Path) -> str:
     """What messages call it."""
-    return "Standard input" if str(source) == STANDARD_INPUT else str(source)
+    return "Standard input" if str(source) == STANDARD_INPUT else public(source)
 
 
 def is_read_once(source: str | Path) -> bool:

@@ -33,6 +33,8 @@ _ROWS_PER_BLOCK = 4096
 # Newton's last step doubles the right digits, so a step this small leaves an error near 1e-14.
 _STEP_TOLERANCE = 1e-7
 _MAX_ITERATIONS = 100
+# Levels up to which SciPy's quantiles have lost digits.
+_NEAR_MEDIAN = 0.01
 _SMALLEST = np.finfo(np.float64).tiny
 
 
@@ -105,7 +107,9 @@ class TPlusNormalLaw(SymmetricLaw):
         for first in range(0, len(unsolved), _ROWS_PER_BLOCK):
             rows = unsolved[first : first + _ROWS_PER_BLOCK]
             law = cast("TPlusNormalLaw", self.take(rows))
-            out[rows] = _newton(confidence_level, start[rows], law)
+            found = _newton(confidence_level, start[rows], law)
+            # Rounding must not put the root below that bound; near the median, the bound has it.
+            out[rows] = np.maximum(found, out[rows]) if confidence_level > _NEAR_MEDIAN else found
         return out
 
     def own_half_widths(self, confidence_level: float) -> tuple[Row, Row]:

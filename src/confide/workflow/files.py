@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from confide.errors import TableFileError, TableMismatchError
 from confide.estimators import IntervalRegressor
-from confide.tables import TableFile, file_name, is_address, is_pattern, parquet_files
+from confide.tables import (
+    TableFile,
+    file_name,
+    is_address,
+    is_pattern,
+    parquet_files,
+    public,
+)
 from confide.workflow.predict import feature_names, refuse_missing_columns
 
 if TYPE_CHECKING:
@@ -22,13 +29,16 @@ def matching_files(pattern: str) -> list[str]:
     Raises:
         TableFileError: no file matches.
     """
-    if is_address(pattern):
-        return parquet_files(pattern) if is_pattern(pattern) else [pattern]
-    if Path(pattern).exists() or not glob.has_magic(pattern):
+    is_away = is_address(pattern)
+    if Path(pattern).exists() or not (is_pattern if is_away else glob.has_magic)(pattern):
         return [pattern]
-    if found := sorted(path for path in glob.glob(pattern) if Path(path).is_file()):  # noqa: PTH207
+    if is_away:
+        found = parquet_files(pattern)
+    else:
+        found = sorted(path for path in glob.glob(pattern) if Path(path).is_file())  # noqa: PTH207
+    if found:
         return found
-    raise TableFileError(f"No file matches {pattern!r}. Look at its folder and its ending.")
+    raise TableFileError(f"No file matches {public(pattern)!r}. Look at its folder and its ending.")
 
 
 def outputs_of(files: Sequence[str], folder: Path) -> list[Path]:
