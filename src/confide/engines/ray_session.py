@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -243,7 +244,9 @@ def _connect(ray: ModuleType, address: str | None) -> None:
             raise ClusterError(f"No Ray cluster answers at {known}. {HOW_TO_START}")
     how: dict[str, Any] = {} if address else {"include_dashboard": False}
     try:
-        with _own_signals():
+        with _own_signals(), warnings.catch_warnings():
+            # JAX warns of forks by others; Ray's own processes start anew after theirs.
+            warnings.filterwarnings("ignore", "os.fork.. was called", RuntimeWarning)
             ray.init(address=place, log_to_driver=False, logging_level=logging.ERROR, **how)
     except Exception as error:  # a node that starts too slowly is a plain `Exception` of Ray's
         reason = str(error).splitlines()[0].rstrip(".")

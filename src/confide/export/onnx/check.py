@@ -64,8 +64,9 @@ def onnx_inputs(model: IntervalRegressor, X: Any) -> dict[str, np.ndarray]:
     """The rows of a table or an array as a file of ONNX takes them.
 
     This is for Python; elsewhere, make one array of shape (row, 1) for each column: numbers as
-    doubles, NaN where they are missing, and text, empty where it is missing. Dates are days since
-    1970, times of the day and durations are seconds.
+    doubles, NaN where they are missing, and text, empty where it is missing. A text
+    that is empty and not missing is missing too, there. Dates are days since 1970, times of the day
+    and durations are seconds.
 
     Args:
         model: what the file was made from.
