@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import confide
 
-N_ROWS, N_COLUMNS, N_TURNS = 400, 13, 3
+N_ROWS, N_COLUMNS, N_TURNS = 400, 13, 2
 RECIPES = ("tabular", "paper")
 
 

@@ -353,6 +353,21 @@ def test_gradient_boosting_is_given_the_same_rows_with_categories_and_holes(rows
     assert rmse == pytest.approx(np.sqrt(np.mean((means - y[aside]) ** 2)))
 
 
+@pytest.mark.slow
+def test_many_categories_of_which_none_is_common_are_fitted_judged_and_shown():
+    rng, n_rows = np.random.default_rng(0), 600
+    x = rng.normal(size=n_rows)
+    tails = [f"N{i % 200}" for i in range(n_rows)]
+    y = x + np.arange(n_rows) % 200 % 7 + 0.1 * rng.normal(size=n_rows)
+    table = pa.table({"x": x, "tail": tails, "y": y})
+    how = {"recipe": "paper", "n_members": 2, "max_epochs": 2, "random_state": 0}
+    fitted = fit_table(table, "y", BootstrappedDeepEnsembleRegressor(**how))
+    tail = fitted.model.encoder_.columns[1]
+    assert tail.feature_names == ("tail: mean target",)  # no indicator
+    assert TrainingTable.of(fitted.model).judged["boosting_rmse"] > 0
+    assert confide.workflow.page_of(fitted.model, table, file="table.csv")
+
+
 JUDGED = {
     "rows": 200.0,
     "rmse": 24160.4,

@@ -231,7 +231,9 @@ def _options(column: dict[str, Any], matrix: Matrix) -> np.ndarray:
     """The number of each row's option; one more than there are for any other value."""
     start = column["start"]
     own = matrix[:, start : start + column["n_indicators"]]
-    return np.where(own.any(axis=1), own.argmax(axis=1), len(column["options"]))
+    # A column of zeros, as there may be no indicator at all.
+    chosen = np.column_stack([own, np.zeros(len(own))]).argmax(axis=1)
+    return np.where(own.any(axis=1), chosen, len(column["options"]))
 
 
 def _holes(column: dict[str, Any], matrix: Matrix) -> np.ndarray:

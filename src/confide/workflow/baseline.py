@@ -39,9 +39,10 @@ def as_trees_like_it(matrix: Matrix, encoder: Encoder) -> tuple[Matrix, list[boo
     for column in encoder.columns:
         stop = start + len(column.feature_names)
         own = matrix[:, start:stop]
-        is_category = isinstance(column, CategoryColumn)
+        n_others = 1 if isinstance(column, ManyCategoriesColumn) else 0
+        # None of very many categories may be common enough for an indicator.
+        is_category = isinstance(column, CategoryColumn) and own.shape[1] > n_others
         if is_category:
-            n_others = 1 if isinstance(column, ManyCategoriesColumn) else 0
             indicators, means = own[:, : own.shape[1] - n_others], own[:, own.shape[1] - n_others :]
             codes = np.where(indicators.any(axis=1), indicators.argmax(axis=1), np.nan)
             own = np.column_stack([codes, means])
