@@ -27,7 +27,14 @@ from confide.cli import main
 from confide.encoding import EncodedTable
 from confide.errors import TooLargeError
 from confide.tables import ROWS_PER_BLOCK, TableFile, read_table
-from confide.workflow import fit_table, kept_columns, refuse_missing_columns, rows_per_block
+from confide.workflow import (
+    about_features,
+    fit_table,
+    kept_columns,
+    refuse_missing_columns,
+    rows_per_block,
+)
+from confide.workflow.columns import MOST_LOOKED_AT
 
 MEGABYTE = 10**6
 
@@ -207,6 +214,14 @@ def test_each_command_says_what_it_will_take(folder, monkeypatch, command):
     assert first.startswith("This will take about ")
     assert first.endswith((" hours.", " days."))
     assert last == "Error: The work begins."
+
+
+def test_a_text_counts_as_often_as_it_has_common_categories():
+    texts = [f"c{i % 20}" for i in range(400)]
+    assert about_features(pa.table({"x": range(400), "text": texts})) == 21
+    wide = {f"x{i}": [0.0, 1.0] for i in range(MOST_LOOKED_AT[1] + 1)}
+    assert about_features(pa.table(wide)) == len(wide)
+    assert about_features(pa.table({"lists": [[1], [2]]})) == 1  # the fit will say what is wrong
 
 
 def test_small_work_is_not_announced(folder):

@@ -100,16 +100,23 @@ def check(
         meant: dict[str, Any] = {"exclude": exclude, "categorical": categorical, "numeric": numeric}
         _, table = arguments.training_table(file, targets, output, force=force, **meant)
         from confide.persistence import atomic_file
-        from confide.workflow import check_table, compared, settings_of, without_others
+        from confide.workflow import (
+            about_features,
+            check_table,
+            compared,
+            settings_of,
+            without_others,
+        )
 
         estimators = compared(fast=fast) if model is None else settings_of(model)
         n_rows, n_columns = min(rows, table.num_rows), table.num_columns
+        n_features = about_features(table)
         member_epochs = sum(
-            estimator.expected_epochs(n_rows, n_columns, simulations)
+            estimator.expected_epochs(n_rows, n_features, simulations)
             for estimator in estimators.values()
         )
         member_epochs *= len(targets)
-        need = of_fits(n_rows, n_columns, member_epochs, "tabular", n_members=5 * simulations)
+        need = of_fits(n_rows, n_features, member_epochs, "tabular", n_members=5 * simulations)
         say_need(need, f"A check with {n_rows:,} rows and {n_columns:,} columns")
         with nullcontext() if output is None else atomic_file(output) as picture:
             checks = {

@@ -326,12 +326,15 @@ def _say_needs(
         engine: where members are trained.
     """
     in_memory, n_further = getattr(table, "sample", table), getattr(table, "n_further", 0)
+    from confide.workflow import about_features
+
     n_rows, n_columns = shape = in_memory.num_rows, in_memory.num_columns
+    n_features = about_features(in_memory)
     n_members = model.settings().n_members
-    member_epochs = n_targets * model.expected_epochs(n_rows, n_columns, n_fits)
-    need = of_fits(n_rows, n_columns, member_epochs, kind, n_members=n_fits * n_members)
+    member_epochs = n_targets * model.expected_epochs(n_rows, n_features, n_fits)
+    need = of_fits(n_rows, n_features, member_epochs, kind, n_members=n_fits * n_members)
     if n_further:  # members and their retraining pass over all rows once
-        on_disk = of_fits(n_further, n_columns, 2 * n_members, kind)
+        on_disk = of_fits(n_further, n_features, 2 * n_members, kind)
         need = need._replace(seconds=need.seconds + on_disk.seconds)
     say_need(need, f"Learning from {n_rows:,} rows and {n_columns:,} columns")
     if engine == "ray":

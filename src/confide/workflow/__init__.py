@@ -5,6 +5,7 @@ from confide.workflow.check import CheckedTable as CheckedTable
 from confide.workflow.check import check_table as check_table
 from confide.workflow.check import compared as compared
 from confide.workflow.check import settings_of as settings_of
+from confide.workflow.columns import about_features as about_features
 from confide.workflow.columns import as_meant as as_meant
 from confide.workflow.describe import Description as Description
 from confide.workflow.describe import TargetDescriptions as TargetDescriptions

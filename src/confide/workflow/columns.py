@@ -1,12 +1,28 @@
 """Columns of a table as the person with the table means them."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from confide.encoding import Encoder
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# Rows and columns of a table that are looked at to tell what the networks will see.
+MOST_LOOKED_AT = 2_000, 1_000
+
+
+def about_features(table: "pa.Table") -> int:
+    """How many numbers of a row the networks will see, roughly: a text is one for each category."""
+    rows, columns = MOST_LOOKED_AT
+    if table.num_columns > columns:  # nearly all of them are numbers
+        return table.num_columns
+    with suppress(ValueError):  # the fit says what is wrong
+        return len(Encoder.fit(table.slice(0, rows)).feature_names)
+    return table.num_columns
 
 
 def as_meant(
