@@ -42,7 +42,7 @@ def account(biased=0.0, ratio=1.0, p_value=0.5):
     [
         ({}, None),
         ({"biased": 0.1}, None),
-        ({"biased": 0.11}, "At 11 % of the rows the model misses a known function like yours"),
+        ({"biased": 0.11}, "At 11 % of the rows the model is too high, or too low, each time"),
         ({"ratio": 1.6, "p_value": 0.001}, "'smooth' does not resemble the data.*1.6 times"),
         ({"ratio": 0.5, "p_value": 0.001}, "0.5 times as large"),
         ({"ratio": 1.6}, None),  # by chance, perhaps
@@ -58,10 +58,10 @@ def test_warnings_of_an_account(doubt, words):
 
 def test_an_account_in_words():
     warning = (
-        "Warning: At 20 % of the rows the model misses a known function like yours in the same "
-        "direction each time, by more than twice the standard error that it claims. The "
-        "confidence interval is moved off the prediction there. More members do not help; longer "
-        "training, another learner or more rows may."
+        "Warning: At 20 % of the rows the model is too high, or too low, each time it learns a "
+        "simulated table like yours, whose true function is known. Confidence intervals are "
+        "shifted there to make up for it; predictions are not. More rows, longer training or "
+        "another learner may help; more members do not."
     )
     assert str(account(biased=0.2)) == (
         "Calibrated on smooth (20 simulations, residuals 1 times the data's).\n"
@@ -81,7 +81,7 @@ def test_an_account_in_words():
         ({"p_value": 0.0099}, SLIGHTLY_OFF, "about as large on simulated twins .* another shape"),
         ({"ratio": 1.51}, SLIGHTLY_OFF, "another size on a twin .* too few rows to tell"),
         ({"ratio": 1.51, "p_value": 0.01}, SLIGHTLY_OFF, "too few rows to tell"),
-        ({"biased": 0.11}, SLIGHTLY_OFF, "at 11 % of the rows the model errs systematically"),
+        ({"biased": 0.11}, SLIGHTLY_OFF, "at 11 % of the rows the model is biased"),
         ({"p_value": 0.001, "biased": 0.2}, SLIGHTLY_OFF, "another shape, and at 20 % of the rows"),
         ({"ratio": 1.51, "p_value": 0.0099}, DO_NOT_HOLD, "on simulated twins differ from those"),
         ({"ratio": 0.66, "p_value": 0.0099, "biased": 0.2}, DO_NOT_HOLD, "widths may be wrong"),

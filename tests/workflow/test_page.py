@@ -121,7 +121,7 @@ def test_the_page_answers_with_three_numbers_and_one_line():
         (
             "2.00",
             "typical error (RMSE) on 4 rows new to the model",
-            ["guessing the mean 2.69"],
+            ["2.69 by guessing the mean"],
             True,
         ),
         (
@@ -161,7 +161,7 @@ def test_without_new_rows_the_page_gives_the_numbers_of_the_fit(y):
         "24,200",
         "typical error (RMSE) on 200 rows held out",
     )
-    assert accuracy.beside == ["gradient boosting 25,000", "guessing the mean 79,900"]
+    assert accuracy.beside == ["25,000 by gradient boosting", "79,900 by guessing the mean"]
     assert (coverage.value, coverage.beside[1]) == (
         "85 %",
         "they did not hold (too narrow), and are now calibrated on these rows",
@@ -174,7 +174,7 @@ def test_with_new_rows_the_page_judges_on_them_and_recalls_the_fit():
     document = page_document(inputs(y=Y, judged=JUDGED, held_out=held_out))
     accuracy, coverage, _ = document.headlines
     assert accuracy.label == "typical error (RMSE) on 4 rows new to the model"
-    assert accuracy.beside == ["guessing the mean 2.69", "held out at the fit 24,160.40"]
+    assert accuracy.beside == ["2.69 by guessing the mean", "held out at the fit 24,160.40"]
     assert coverage.value == "75 %"
 
 

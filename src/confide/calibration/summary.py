@@ -24,9 +24,9 @@ LEVELS = (0.8, 0.95)
 MANY_BIASED = 0.1
 # What the model does at rows where it is biased, and what follows.
 SYSTEMATIC = (
-    "the model misses a known function like yours in the same direction each time, by more than "
-    "twice the standard error that it claims. The confidence interval is moved off the prediction "
-    "there. More members do not help; longer training, another learner or more rows may."
+    "the model is too high, or too low, each time it learns a simulated table like yours, whose "
+    "true function is known. Confidence intervals are shifted there to make up for it; predictions "
+    "are not. More rows, longer training or another learner may help; more members do not."
 )
 
 
@@ -204,8 +204,8 @@ class CalibrationSummary:
             )
         if self.biased > MANY_BIASED:
             yield (
-                f"at {100 * self.biased:.0f} % of the rows the model errs systematically, where "
-                "the widths depend most on the twins"
+                f"at {100 * self.biased:.0f} % of the rows the model is biased; intervals are "
+                "shifted there, and their widths are less certain"
             )
 
     def to_frame(self) -> "pd.DataFrame":

@@ -76,7 +76,7 @@ def _accuracy(inputs: PageInputs, scores: list[Score]) -> Headline:
         judged = inputs.judged
         others = others_in(judged)
         rmse, *texts = rounded_alike(judged["rmse"], *others.values())
-        named = [f"{name} {text}" for name, text in zip(others, texts, strict=True)]
+        named = [f"{text} by {name}" for name, text in zip(others, texts, strict=True)]
         which = f"{rows_text(int(judged['rows']))} held out"
         return Headline(rmse, label.format(which), named, judged["rmse"] < min(others.values()))
     if not scores:
@@ -86,7 +86,7 @@ def _accuracy(inputs: PageInputs, scores: list[Score]) -> Headline:
     rmse, mean, *fit = rounded_alike(
         scores[0].value, spread, *([inputs.judged["rmse"]] if inputs.judged else [])
     )
-    beside = [f"guessing the mean {mean}", *(f"held out at the fit {text}" for text in fit)]
+    beside = [f"{mean} by guessing the mean", *(f"held out at the fit {text}" for text in fit)]
     which = f"{rows_text(int(unseen.sum()))} new to the model"
     return Headline(rmse, label.format(which), beside, scores[0].value < spread)
 

@@ -178,6 +178,12 @@ def _split(rows: Rows) -> Iterator[Part]:
         ]
         frame = pd.DataFrame(lines, columns=[column.name for column in columns])
         caption = "Shares of the variance of a new observation, over all rows."
+        if rows.confidence_is_calibrated:
+            caption += (
+                " They are those before calibration: a calibrated confidence interval counts "
+                "systematic errors too, and is often wider than finite data and random training "
+                "make it."
+            )
         yield Table("split", caption, frame, columns)
         yield Figure("split", f"The same for each row.{BRUSH}", figures.split(rows), ROWS)
     advice: list[Part] = [rows.inputs.advice] if rows.inputs.advice else []

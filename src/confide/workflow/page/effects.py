@@ -50,7 +50,7 @@ def _importance(found: Effects, rows: Rows) -> Table:
     caption = f"{what} {which} when a feature's values are exchanged between rows."
     caption += (
         " Standard errors are over rows and exchanges. Within two of them of zero, the model may "
-        "not need the feature."
+        "not need the feature; features that go together share their importance."
     )
     frame = found.importance.reset_index().head(MOST_LISTED)
     if (n := len(found.importance)) > len(frame):
