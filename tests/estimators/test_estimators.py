@@ -455,9 +455,12 @@ def test_verbose_writes_progress_to_standard_error(
 # Ctrl-C
 
 LONG_FIT = """
-import threading, time
+import signal, threading, time
 import numpy as np
 from confide import BootstrappedDeepEnsembleRegressor
+
+# A shell that works in the background has its programs ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def tell_when_training():
     while not any(t.name.startswith("confide") for t in threading.enumerate()):
@@ -492,7 +495,10 @@ def test_ctrl_c_ends_a_long_fit_at_once_and_leaves_no_thread():
     start = time.monotonic()
     child.send_signal(signal.SIGINT)
     # The fit would take half an hour; a call of the compiled loop takes a quarter of a second.
-    out, err = child.communicate(timeout=60)
+    try:
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert time.monotonic() - start < 5
     assert child.returncode == -signal.SIGINT
     assert err.rstrip().endswith("KeyboardInterrupt")
