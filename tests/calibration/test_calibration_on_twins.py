@@ -95,7 +95,7 @@ def true_error(X, rows=None):
 
 
 def one_tree(_X, _y, _seed):
-    """A pilot in place of boosted trees: the mean target of each corner, and fast."""
+    """In place of boosted trees: the mean residual of each corner, and fast."""
     return lambda X, y: Trees.from_sklearn([DecisionTreeRegressor().fit(X, y)], weight=1)
 
 
@@ -189,7 +189,7 @@ def test_a_full_shift_takes_off_a_constant_bias():
         unbiased.confidence_law.half_width(0.8)
     )
     assert prediction.twin_errors.bias == pytest.approx(unbiased.twin_errors.bias + 1.5)
-    # The pilot averages ten observations at each corner, and least squares see its average alone.
+    # The pilot is the mean of ten observations at each corner, whatever was predicted there.
     y = LinearTruth().draw(key_from(0), CUBE)
     assert centre == pytest.approx(y.reshape(8, 10).mean(axis=1))
     assert centre == pytest.approx(CORNERS @ SLOPES, abs=4 * NOISE / np.sqrt(10))
@@ -235,7 +235,7 @@ def test_coverage_is_nominal_when_the_twin_is_the_truth(bias, shift):
 def test_simulated_fits_are_judged_at_rows_that_they_have_not_seen():
     procedure = LeastSquares()
     calibration, _ = on_the_cube(procedure, n_simulations=10)
-    data, of_data, echoes, fits = procedure.seen
+    data, of_data, fits, echoes = procedure.seen
     assert data.tolist() == of_data.tolist() == list(range(80))
     assert echoes.tolist() == fits.tolist()
     n_unseen = 80 - len(fits)
@@ -332,9 +332,8 @@ def test_the_calibrated_interval_is_error_times_score_about_the_corrected_centre
 def test_the_bias_is_what_the_echo_misses_of_the_pilot(data, honest):
     correction = honest.confidence_calibration_.correction
     units = correction.units
-    known = units.y_mean + units.y_scale * correction.pilot(
-        (data[0] - units.x_mean) / units.x_scale
-    )
+    missed = correction.missed((data[0] - units.x_mean) / units.x_scale)
+    known = honest.predict(data[0]) + units.y_scale * missed
     bias = mean_of(honest.method, correction.echo, data[0]) - known
     bias *= honest.confidence_calibration_.shift
     assert honest.get_prediction(data[0]).twin_errors.bias == pytest.approx(bias)
@@ -489,7 +488,10 @@ def test_fitting_again_drops_the_calibration(data, honest):
         (lambda _, arrays: arrays.pop("scores"), "is missing"),
         (lambda _, arrays: arrays.pop("units.x_mean"), "is missing"),
         (lambda _, arrays: arrays.update({"units.x_scale": np.zeros(3)}), "positive"),
-        (lambda _, arrays: arrays.update({"pilot.left": 0 * arrays["pilot.left"]}), "out of order"),
+        (
+            lambda _, arrays: arrays.update({"missed.left": 0 * arrays["missed.left"]}),
+            "out of order",
+        ),
         (
             lambda _, arrays: arrays.update({"squares.value": np.nan * arrays["squares.value"]}),
             "not finite",
@@ -515,10 +517,16 @@ def test_a_calibration_that_is_no_object_is_refused(honest):
         ConfidenceCalibration.from_file([], {}, honest.method, honest.fitted_, 3)
 
 
-def test_a_calibration_of_an_older_version_is_dropped_and_said_to_be(honest):
-    payload = {"truths": [], "shift": 0.0, "floor": 1e-6, "account": {}}
+@pytest.mark.parametrize(
+    ("payload", "arrays"),
+    [
+        ({"truths": [], "shift": 0.0, "floor": 1e-6, "account": {}}, {}),
+        ({"summary": {}, "shift": 1.0, "claim": 1.0}, {"pilot.left": np.zeros(1)}),
+    ],
+)
+def test_a_calibration_of_an_older_version_is_dropped_and_said_to_be(honest, payload, arrays):
     with pytest.warns(CalibrationWarning, match="uncalibrated now: call `calibrate_confidence"):
-        found = ConfidenceCalibration.from_file(payload, {}, honest.method, honest.fitted_, 3)
+        found = ConfidenceCalibration.from_file(payload, arrays, honest.method, honest.fitted_, 3)
     assert found is None
 
 
@@ -542,7 +550,7 @@ def test_a_file_holds_neither_twins_nor_simulated_fits(honest):
     _, arrays = honest.confidence_calibration_.to_file(honest.method)
     assert {name.split(".")[0] for name in arrays} == {
         "units",
-        "pilot",
+        "missed",
         "echo",
         "squares",
         "scores",

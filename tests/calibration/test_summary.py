@@ -67,8 +67,8 @@ def test_an_account_in_words():
         "Calibrated on smooth (20 simulations, residuals 1 times the data's).\n"
         "80 % confidence intervals are 1.5 times as wide as before calibration (at nine of ten "
         "rows 0.9 to 2.5 times).\n"
-        "At 20 % of 100 rows the bias exceeds twice the standard error that the method itself "
-        f"claims.\n{warning}"
+        "At 20 % of 100 rows there is bias beyond chance: more than twice the error of the "
+        f"interval's centre.\n{warning}"
     )
 
 

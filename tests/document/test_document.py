@@ -401,7 +401,7 @@ def test_a_figure_that_filters_names_its_table():
     page = render_page(Document("t", "s", [Section("one", [filtering, rows])]))
     assert '<figure class="chart" id="figure-f" data-filters="table-rows">' in page
     assert '<figure class="table filtered" id="table-rows">' in page
-    assert "dragging sideways across a figure brushes rows" in page
+    assert "dragging sideways across a figure selects rows" in page
     assert '<p class="brushed" hidden>' in page
 
 

@@ -22,17 +22,17 @@ def test_a_method_that_claims_certainty_has_a_finite_factor_only_where_it_is_rig
 
 
 @pytest.mark.parametrize(
-    ("bias", "claimed", "biased"),
+    ("bias", "error", "biased"),
     [
         (2.1, 1.0, True),
         (-2.1, 1.0, True),  # in either direction
-        (2.0, 1.0, False),  # within what the method's own interval reaches
+        (2.0, 1.0, False),  # by chance
         (0.0, 0.0, False),
         (0.1, 0.0, True),
     ],
 )
-def test_rows_are_biased_by_more_than_twice_what_is_claimed(bias, claimed, biased):
-    found = TwinErrors(np.array([bias]), np.ones(1), np.array([claimed]))
+def test_rows_are_biased_by_more_than_twice_the_error_of_the_centre(bias, error, biased):
+    found = TwinErrors(np.array([bias]), np.array([error]), 0.1 * np.ones(1))
     assert found.is_biased.tolist() == [biased]
 
 

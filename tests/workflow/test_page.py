@@ -21,7 +21,14 @@ from confide.document.tables import cells, is_numeric, to_csv
 from confide.drawing import COLOURS
 from confide.inspection import Effects
 from confide.simulate import Candidate
-from confide.uncertainty import ContainingLaw, LevelLaw, PivotLaw, TPlusNormalLaw, TwinErrors
+from confide.uncertainty import (
+    BoundedLaw,
+    ContainingLaw,
+    LevelLaw,
+    PivotLaw,
+    TPlusNormalLaw,
+    TwinErrors,
+)
 from confide.workflow.page import judgement as page_judgement
 from confide.workflow.page.content import page_document
 from confide.workflow.page.features import read_feature, strips, telling_features
@@ -130,13 +137,13 @@ def test_the_page_answers_with_three_numbers_and_one_line():
             ["74 to 100 % would be expected", "they hold"],
             True,
         ),
-        ("1", "of 4 rows unlike the training data", ["about 1 in 100 would be by chance"], True),
+        ("1", "of 4 rows unlike the training data", ["by chance, about 1 row in 100 is"], True),
     ]
     assert document.summary == (
         "**Confidence intervals** are not calibrated: they are too narrow where the true function "
-        "is rough.\n\n**Look at:** 64 % of the uncertainty is noise that these columns do not "
-        "explain. Columns that say more about the target would help most; a larger ensemble would "
-        "not help."
+        "is rough.\n\n**Look at:** 64 % of the uncertainty is noise: what these columns do not "
+        "explain, or what the model has not learnt. Columns that say more about the target would "
+        "help most; more members would hardly narrow prediction intervals."
     )
 
 
@@ -164,7 +171,7 @@ def test_without_new_rows_the_page_gives_the_numbers_of_the_fit(y):
     assert accuracy.beside == ["25,000 by gradient boosting", "79,900 by guessing the mean"]
     assert (coverage.value, coverage.beside[1]) == (
         "85 %",
-        "they did not hold (too narrow), and are now calibrated on these rows",
+        "they did not hold (too narrow); since then they are calibrated on these rows",
     )
     assert "\n\n**Look at:** 51 % of the uncertainty is noise" in document.summary
 
@@ -328,7 +335,7 @@ def on_twins(times=3.0, raw=None, biased=False):
     one = np.ones(len(raw))
     own = np.sqrt(raw.epistemic_variance)
     law = PivotLaw(raw.mean, times * own, NORMAL_SCORES)
-    bias = np.where(biased, 9.0, 0.0) * one
+    bias = np.where(biased, 99.0, 0.0) * one
     return replace(
         raw,
         confidence_law=law,
@@ -502,8 +509,8 @@ def test_the_section_on_calibration_tells_twins_widths_and_bias():
     drawn = drawn_rows(specifications(document)["widening"])
     assert [row["times"] for row in drawn] == [0.6, 2.0, 3.0, 4.5]
     assert [row["category"] for row in drawn] == [
-        *["bias within twice the claimed error"] * 3,
-        "bias exceeds twice the claimed error",
+        *["no bias beyond chance"] * 3,
+        "bias beyond chance",
     ]
     by_feature = drawn_rows(specifications(document)["widening-by-feature"])
     assert [(row["f0"], row["times"]) for row in by_feature] == [
@@ -540,6 +547,27 @@ def test_biased_rows_are_drawn_upon_the_others():
     for figure in ("widening", "widening-by-feature"):
         drawn = drawn_rows(specifications(document)[figure])
         assert [row["key"] for row in drawn] == [2, 4, 1, 3]
+
+
+LAWS = ("confidence_law", "prediction_law")
+
+
+def test_the_first_figure_marks_biased_rows_and_tells_of_wider_prediction_intervals():
+    # The confidence interval of the last row is wider than its prediction interval.
+    prediction = on_twins(times=np.array([1.0, 1, 1, 9]), biased=[False, True, False, False])
+    document = page_document(inputs(prediction, summary=CALIBRATION))
+    first = specifications(document)["predictions"]
+    drawn = drawn_rows(first)
+    assert [row["key"] for row in drawn if row["biased"]] == [2]
+    assert "prediction, biased (triangle)" in json.dumps(first)
+    assert "1 row had a prediction interval that was made wider" in document.figures[0].caption
+    # Bounds that end at what a target can be are equal, but not wider.
+    ended = on_twins(times=1.0)
+    laws = {kind: BoundedLaw(getattr(ended, kind), 0.5, INF) for kind in LAWS}
+    assert "made wider" not in page_document(inputs(replace(ended, **laws))).figures[0].caption
+    neither = page_document(inputs(predicted([1, 2, 3, 4])))
+    assert "biased" not in json.dumps(specifications(neither)["predictions"]["layer"])
+    assert "made wider" not in neither.figures[0].caption
 
 
 @pytest.mark.parametrize(
@@ -712,12 +740,10 @@ def test_rows_to_look_at_say_why():
         4: "wide: size missing",
     }
     assert rows.loc[2, "wide_because_of"] == "size = 2"
-    # A confidence interval that calibration moved off the prediction is one too.
-    moved = TPlusNormalLaw.normal(np.array([1.0, 11, 12, 13]), np.ones(4))
-    moved = page_document(
-        inputs(replace(prediction, confidence_law=moved), frame=frame, wide_because=because)
-    )
-    assert table(moved, "rows").frame.set_index("row")["why"].to_dict() == {
+    # A row at which the model is biased is one too, as many as the words and figures count.
+    biased = on_twins(raw=prediction, biased=[False, True, True, True])
+    biased = page_document(inputs(biased, frame=frame, wide_because=because))
+    assert table(biased, "rows").frame.set_index("row")["why"].to_dict() == {
         1: "wide: size = 900, kind = a",
         2: "unlike training data: kind = b",
         3: "biased",

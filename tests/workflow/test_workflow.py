@@ -389,7 +389,7 @@ def test_the_verdict_is_three_lines():
         "RMSE 24,200 on 200 held-out rows; gradient boosting 25,000; guessing the mean 79,900.",
         (
             "90 % prediction intervals contained 91 % of 200 held-out rows; 86 to 94 % would be "
-            "expected. They held, and are now calibrated on these rows."
+            "expected. They held; since then they are calibrated on these rows."
         ),
         (
             "Look at: 70 % of the uncertainty comes from the small number of rows. More rows would "
@@ -402,7 +402,11 @@ def test_the_verdict_is_three_lines():
 @pytest.mark.parametrize(
     ("share", "calibrated", "words"),
     [
-        (0.85, True, "They were slightly off (too narrow), and are now calibrated on these rows."),
+        (
+            0.85,
+            True,
+            "They were slightly off (too narrow); since then they are calibrated on these rows.",
+        ),
         (0.85, False, "They are slightly off (too narrow)."),
         (0.8, False, "They do not hold (too narrow)."),
         (0.95, False, "They are slightly off (wider than needed)."),
@@ -665,7 +669,7 @@ def test_what_the_twins_found_is_told_once_and_kept(honest, fitted, tmp_path):
     )
     few, many = (sentences(dataclasses.replace(account, biased=b)) for b in (0.1, 0.11))
     assert [note for note in few if note not in many] == [
-        "At 10 % of the rows the bias exceeds twice the claimed error."
+        "At 10 % of the rows there is bias beyond chance."
     ]
     assert [w for w in honest.warnings if w not in fitted.warnings] == list(account.warnings)
     assert len(set(honest.warnings)) == len(honest.warnings)
@@ -742,7 +746,7 @@ def test_with_few_rows_set_aside_the_methods_prediction_intervals_are_judged(row
     lower, upper = own.prediction_interval(0.8)[aside].T
     judged = TrainingTable.of(model).judged
     assert judged["coverage_80"] == np.mean((lower <= y[aside]) & (y[aside] <= upper))
-    assert "now calibrated on these rows" not in found.verdict[1]
+    assert "calibrated on these rows" not in found.verdict[1]
 
 
 def test_a_table_too_short_for_a_twin_is_refused_before_anything_is_trained(rows):

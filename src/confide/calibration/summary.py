@@ -109,7 +109,7 @@ class CalibrationSummary:
         n_rows: training rows that it was measured at.
         widening: for each level, how many times as wide as the method's own a calibrated
             confidence interval is: the 5 %, 50 % and 95 % quantile over rows.
-        biased: share of rows whose bias exceeds twice what the method itself claims.
+        biased: share of rows whose bias is beyond chance; see `TwinErrors.is_biased`.
     """
 
     candidates: tuple[Candidate, ...]
@@ -229,8 +229,8 @@ class CalibrationSummary:
             for level, (low, middle, high) in self.widening.items()
         ]
         biased = (
-            f"At {100 * self.biased:.0f} % of {self.n_rows} rows the bias exceeds twice the "
-            "standard error that the method itself claims."
+            f"At {100 * self.biased:.0f} % of {self.n_rows} rows there is bias beyond chance: more "
+            "than twice the error of the interval's centre."
         )
         warnings = [f"Warning: {warning}" for warning in self.warnings]
         return "\n".join([f"Calibrated on {twins}.", *widening, biased, *warnings])

@@ -3,11 +3,12 @@ r"""Confidence intervals calibrated on twins of the data: simulate, fit again, c
 Models smooth a rough function, and a single fit does not show it. So the procedure is asked about
 functions that are known:
 
-1. A *pilot*, boosted trees, is fitted to the data. The procedure is fitted to the pilot's own
-   values, without noise: its *echo*. What the echo misses of the pilot, the procedure is likely to
-   miss of the true function. A share of this bias is taken off the centre of the confidence
-   interval (twicing with a pilot; Hall and Horowitz, Annals of Statistics 41 (2013), discuss why a
-   correction alone is not enough).
+1. A *pilot* is what the procedure predicts, plus boosted trees that are fitted to its residuals: it
+   has what the procedure has smoothed away, as far as the data show it. The procedure is fitted to
+   the pilot's own values, without noise: its *echo*. What the echo misses of the pilot, the
+   procedure is likely to miss of the true function. A share of this bias is taken off the centre of
+   the confidence interval (twicing, J. W. Tukey, Exploratory Data Analysis (1977); Hall and
+   Horowitz, Annals of Statistics 41 (2013), discuss why a correction alone is not enough).
 2. *Twins* of the data are fitted, and new targets simulated from them. On each simulated data set
    all of this is done again, pilot and echo included, so that the error of the corrected centre
    includes the variance of the correction (Calonico, Cattaneo and Farrell, JASA 113 (2018)).
@@ -82,24 +83,26 @@ class Correction:
     """What the procedure makes of a known function like the true one.
 
     Attributes:
-        units: in which the pilot was fitted.
-        pilot: the known function: boosted trees, fitted to the data.
+        units: in which the trees were fitted.
+        missed: boosted trees, fitted to the procedure's residuals. Its predictions plus these are
+            the pilot, the known function.
         echo: the procedure, fitted to the pilot's values.
     """
 
     units: Standardiser
-    pilot: Trees
+    missed: Trees
     echo: Any
 
-    def bias(self, echoed: Row, X: Table) -> Row:
+    def bias(self, echoed: Row, mean: Row, X: Table) -> Row:
         """What the procedure misses of the pilot.
 
         Args:
             echoed: what the echo predicts for the rows.
+            mean: what the procedure predicts for them.
             X: the rows.
         """
         own = self.units
-        return echoed - own.y_mean - own.y_scale * self.pilot(standardised_inputs(own, X))
+        return echoed - mean - own.y_scale * self.missed(standardised_inputs(own, X))
 
 
 @dataclass(frozen=True)
@@ -168,15 +171,20 @@ class ConfidenceCalibration:
         title = f"Calibrating confidence intervals on {n_simulations} simulated data sets"
         with progress_bar(title, refit.work(2 * n_simulations + 1), shown=verbose) as progress:
             of_data, of_echoes, of_sets = split_on_host(of_fits, 3)
-            (correction,) = _corrections(of_data, refit, X, np.arange(len(X)), y[None], progress)
-            corrections = _corrections(of_echoes, refit, X, seen, targets, progress)
+            everyone = np.arange(len(X))
+            means = predict(everyone).mean[None]
+            data = _Targets(everyone, y[None], means)
+            (correction,) = _corrections(of_data, refit, X, data, progress)
             fits = refit.fit(of_sets, seen, targets, progress)
+            means = np.stack([refit.mean(fit, seen) for fit in fits])
+            simulated = _Targets(seen, targets, means)
+            corrections = _corrections(of_echoes, refit, X, simulated, progress)
         simulations, rows = _Simulations(refit, X, truths, fits, corrections), seen[:MOST_ROWS]
         at_seen, at_unseen, own = simulations.at(rows), simulations.at(unseen), predict(rows)
         share = _chosen_share(at_unseen) if isinstance(shift, str) else float(shift)
         echoed, size = refit.mean(correction.echo, rows), 1.0
         if share > 0:
-            size = _in_proportion(correction.bias(echoed, X[rows]), at_seen.bias)
+            size = _in_proportion(correction.bias(echoed, own.mean, X[rows]), at_seen.bias)
         errors = size * at_seen.errors(share)
         calibration = cls(
             correction,
@@ -209,7 +217,8 @@ class ConfidenceCalibration:
         """
         claimed = _claimed(prediction)
         with np.errstate(over="ignore", invalid="ignore"):  # far rows; bounds are infinite there
-            bias, scale = self.shift * self.correction.bias(echoed, X), self.scale(claimed, X)
+            bias = self.shift * self.correction.bias(echoed, prediction.mean, X)
+            scale = self.scale(claimed, X)
         bias = np.nan_to_num(bias, posinf=0, neginf=0)
         scale = np.where(np.isnan(scale), np.inf, scale)  # overflow: no bound is honest
         confidence = PivotLaw(prediction.mean - bias, scale, self.scores)
@@ -237,7 +246,7 @@ class ConfidenceCalibration:
         """Its JSON and its arrays."""
         parts: dict[str, Arrays] = {
             "units": self.correction.units.to_arrays(),
-            "pilot": self.correction.pilot.to_arrays(),
+            "missed": self.correction.missed.to_arrays(),
             "echo": dict(mean_fits(method).to_arrays(self.correction.echo)),
             "squares": self.squares.to_arrays(),
         }
@@ -263,7 +272,7 @@ class ConfidenceCalibration:
         """
         if type(payload) is not dict:
             raise ValueError("the calibration on twins is not an object")
-        if "truths" in payload:
+        if "truths" in payload or part(arrays, "pilot"):
             warnings.warn(
                 "An older version calibrated the confidence intervals of this model, in a way that "
                 "is no longer there. They are uncalibrated now: call `calibrate_confidence(X, y)` "
@@ -280,13 +289,13 @@ class ConfidenceCalibration:
         if not (0 <= shift <= 1 and 0 <= claim < np.inf):
             raise ValueError(f"a shift of {shift} and a claim of {claim}")
         units = Standardiser.from_arrays(part(arrays, "units"), n_features)
-        pilot, squares = (
-            Trees.from_arrays(part(arrays, name), n_features) for name in ("pilot", "squares")
+        missed, squares = (
+            Trees.from_arrays(part(arrays, name), n_features) for name in ("missed", "squares")
         )
         learner, settings = fitted.learner, fitted.settings
         echo = mean_fits(method).from_arrays(part(arrays, "echo"), settings, learner, n_features)
         summary = CalibrationSummary.from_json(payload["summary"])
-        correction = Correction(units, pilot, echo)
+        correction = Correction(units, missed, echo)
         return cls(correction, shift, squares, claim, checked_scores(arrays, "scores"), summary)
 
 
@@ -366,27 +375,39 @@ def _simulate(
     return np.array(targets)
 
 
+class _Targets(NamedTuple):
+    """Sets of targets of some rows, and what the procedure's fit to each of them predicts there."""
+
+    rows: Rows
+    targets: PerSimulation
+    means: PerSimulation
+
+
 def _corrections(
-    key: PRNGKeyArray,
-    refit: Refit,
-    X: Table,
-    rows: Rows,
-    targets: PerSimulation,
-    progress: Progress | None,
+    key: PRNGKeyArray, refit: Refit, X: Table, sets: _Targets, progress: Progress | None
 ) -> list[Correction]:
-    """For each set of targets a pilot, and what the procedure makes of it."""
+    """For each set of targets what the fit to it misses, and what the procedure makes of both.
+
+    Args:
+        key: of all chance.
+        refit: fits the procedure again.
+        X: the rows of the data.
+        sets: of targets, with their fits' predictions.
+        progress: called with the work just done.
+    """
+    rows, targets, means = sets
     of_pilots, of_echoes = split_on_host(key, 2)
     seeds = generator_from(of_pilots).integers(np.iinfo(np.int32).max, size=len(targets))
     units = Standardiser.for_each(X[rows], targets)
     Z = standardised_inputs(units[0], X[rows])
-    pilots: list[Any] = []
+    missed: list[Any] = []
     known = []
-    for own, y, seed in zip(units, targets, seeds.tolist(), strict=True):
-        t = (y - own.y_mean) / own.y_scale
-        pilots.append(boosting(Z, t, seed)(Z, t))
-        known.append(own.y_mean + own.y_scale * pilots[-1](Z))
+    for own, y, mean, seed in zip(units, targets, means, seeds.tolist(), strict=True):
+        residuals = (y - mean) / own.y_scale
+        missed.append(boosting(Z, residuals, seed)(Z, residuals))
+        known.append(mean + own.y_scale * missed[-1](Z))
     echoes = refit.fit(of_echoes, rows, np.array(known), progress)
-    return [Correction(*parts) for parts in zip(units, pilots, echoes, strict=True)]
+    return [Correction(*parts) for parts in zip(units, missed, echoes, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -403,9 +424,11 @@ class _Simulations:
         """What there is to know of some rows."""
         X, mean = self.X[rows], self.refit.mean
         true = [truth.mean(X) for truth in self.truths]
+        means = np.stack([mean(fit, rows) for fit in self.fits])
+        both = zip(self.corrections, means, strict=True)
         return _AtRows(
-            np.stack([mean(fit, rows) for fit in self.fits]),
-            np.stack([own.bias(mean(own.echo, rows), X) for own in self.corrections]),
+            means,
+            np.stack([own.bias(mean(own.echo, rows), at, X) for own, at in both]),
             np.stack([true[i % len(true)] for i in range(len(self.fits))]),
         )
 

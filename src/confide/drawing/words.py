@@ -32,7 +32,7 @@ COLOURS = {
 }
 SOURCES = {source: f"{words} ({source})" for source, words in WORDS.items()}
 SOURCES["epistemic"] = "finite data and random training (epistemic)"
-UNBIASED, BIASED = "bias within twice the claimed error", "bias exceeds twice the claimed error"
+UNBIASED, BIASED = "no bias beyond chance", "bias beyond chance"
 BY_PREDICTION = "rows, sorted by prediction"
 
 

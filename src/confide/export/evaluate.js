@@ -112,11 +112,11 @@ function confideModel(parts) {
     const twins = parts.rules.twins;
     if (!twins) return [middle, parts.rules.confidence_times * sqrt(own)];
     const inputs = standardised(features, "units.");
-    const known = twins.units[0] + twins.units[1] * trees("pilot", inputs);
+    const known = middle + twins.y_scale * trees("missed", inputs);
     const echoes = outputs(arrays.echo, waves(standardised(features, "echo.")));
     const echo = mean(echoes.map((x) => reached(x[0], twins.echo_reach)));
     const bias = twins.echo[0] + twins.echo[1] * echo - known;
-    const simulated = twins.units[1] ** 2 * trees("squares", inputs);
+    const simulated = twins.y_scale ** 2 * trees("squares", inputs);
     const variance = twins.by_simulations * simulated + (1 - twins.by_simulations) * twins.claim * own;
     return [middle - twins.shift * bias, bound(twins.times, 1) * sqrt(max(variance, twins.least))];
   }

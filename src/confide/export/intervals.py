@@ -118,7 +118,7 @@ def _twins(calibration: Any, confidence_level: float) -> tuple[dict[str, Any], A
     units, echo = correction.units, correction.echo
     n_features = len(units.x_mean)
     networks = plain_networks(echo.learner, echo.members, n_features)
-    arrays = trees_parts("pilot", correction.pilot) | trees_parts("squares", calibration.squares)
+    arrays = trees_parts("missed", correction.missed) | trees_parts("squares", calibration.squares)
     arrays |= {"echo": weights(networks)} if networks is not None else {}
     for name, standardiser in (("units", units), ("echo", echo.standardiser)):
         arrays |= {f"{name}.{own}": getattr(standardiser, own) for own in ("x_mean", "x_scale")}
@@ -129,7 +129,7 @@ def _twins(calibration: Any, confidence_level: float) -> tuple[dict[str, Any], A
         "claim": calibration.claim,
         "by_simulations": BY_SIMULATIONS,
         "least": (LEAST * units.y_scale) ** 2,
-        "units": [units.y_mean, units.y_scale],
+        "y_scale": units.y_scale,
         "echo": [echo.standardiser.y_mean, echo.standardiser.y_scale],
         "echo_reach": list(reach) if np.isfinite(reach).all() else None,
     }, arrays

@@ -20,6 +20,11 @@ class BoundedLaw(DerivedLaw):
     lower: float
     upper: float
 
+    @property
+    def support(self) -> tuple[float, float]:
+        """Both bounds."""
+        return self.lower, self.upper
+
     def interval(self, confidence_level: float) -> Bounds:
         """Lower and upper bound."""
         return np.clip(self.law.interval(confidence_level), self.lower, self.upper)

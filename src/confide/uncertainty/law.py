@@ -61,6 +61,11 @@ class Law(Protocol):
         """Whether it is a t law, or the sum of one and noise, as Algorithm 2 has it."""
         return False
 
+    @property
+    def support(self) -> tuple[float, float]:
+        """What the unknown was said not to cross; infinite where nothing was said."""
+        return -np.inf, np.inf
+
     def interval(self, confidence_level: float) -> Bounds:
         """Lower and upper bound, with that probability between them; they need no common centre.
 

@@ -59,9 +59,5 @@ class TwinErrors:
 
     @property
     def is_biased(self) -> Bool[np.ndarray, " row"]:
-        """Whether the bias exceeds twice the standard error that the method itself claims.
-
-        There the method's own confidence interval misses the true function, however many members
-        average chance away.
-        """
-        return np.abs(self.bias) > 2 * self.claimed
+        """Whether the bias exceeds twice the error of the centre: more than chance makes of it."""
+        return np.abs(self.bias) > 2 * self.error

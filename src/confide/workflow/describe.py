@@ -209,10 +209,7 @@ def sentences(summary: "CalibrationSummary | None") -> list[str]:
         ),
     ]
     if summary.biased <= MANY_BIASED:  # else it is a warning
-        few = (
-            f"At {100 * summary.biased:.0f} % of the rows the bias exceeds twice the claimed error."
-        )
-        lines.append(few)
+        lines.append(f"At {100 * summary.biased:.0f} % of the rows there is bias beyond chance.")
     return lines
 
 

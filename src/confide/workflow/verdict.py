@@ -16,8 +16,9 @@ NOT_JUDGED = "No rows were held out, so it is not known how good the model is."
 NO_INTERVALS = "No rows were held out, so it is not known whether the prediction intervals hold."
 # What would help most, by the largest source of variance.
 HELP = {
-    "aleatoric": "is noise that these columns do not explain. Columns that say more about the "
-    "target would help most; a larger ensemble would not help",
+    "aleatoric": "is noise: what these columns do not explain, or what the model has not "
+    "learnt. Columns that say more about the target would help most; more members would "
+    "hardly narrow prediction intervals",
     "classical": "comes from the small number of rows. More rows would help most",
     "optimisation": "comes from random training. A larger ensemble (more members) would help most",
     "epistemic": "comes from few rows and random training. More rows would help most",
@@ -55,7 +56,7 @@ class Held:
         problem = "too narrow" if self.share < self.level else "wider than needed"
         why = "" if self.grade is Grade.HOLD else f" ({problem})"
         if calibrated:
-            return f"{self.grade.before}{why}, and are now calibrated on these rows"
+            return f"{self.grade.before}{why}; since then they are calibrated on these rows"
         return f"{self.grade.now}{why}"
 
 

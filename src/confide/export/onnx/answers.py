@@ -194,7 +194,7 @@ def on_twins(
     facts = interval_rules(model, 0.5)[0]["twins"]
     units = calibration.correction.units
     inputs = standardised(graph, features, units)
-    known = units.y_mean + units.y_scale * tree_sum(graph, calibration.correction.pilot, inputs)
+    known = numbers.mean + units.y_scale * tree_sum(graph, calibration.correction.missed, inputs)
     bias = mean_of(graph, calibration.correction.echo, features) - known
     share = facts["by_simulations"]
     by_simulations = share * units.y_scale**2 * tree_sum(graph, calibration.squares, inputs)

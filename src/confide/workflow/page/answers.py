@@ -133,5 +133,5 @@ def _novelty(inputs: PageInputs) -> Headline:
     if n_rows == 0:
         return Headline("0", "rows unlike the training data", ["all of them were trained on"])
     few = n <= max(MANY_NOVEL * n_rows, 1)
-    beside = "about 1 in 100 would be by chance" if few else "trust neither interval of these rows"
+    beside = "by chance, about 1 row in 100 is" if few else "trust neither interval of these rows"
     return Headline(f"{n:,}", f"of {rows_text(n_rows)} unlike the training data", [beside], few)

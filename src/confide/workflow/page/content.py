@@ -14,7 +14,7 @@ from confide.workflow.page.calibration import calibration_parts
 from confide.workflow.page.effects import effect_parts
 from confide.workflow.page.inputs import MOST_LISTED, TRAINED, PageInputs
 from confide.workflow.page.rows import ROWS, Rows
-from confide.workflow.page.text import level_text, plain
+from confide.workflow.page.text import level_text, plain, rows_text
 from confide.workflow.page.what_if import what_if
 
 if TYPE_CHECKING:
@@ -28,9 +28,10 @@ ABOUT_WIDEST = (
 MOVES = "What moves the prediction"
 BRUSH = " Drag sideways to select rows."
 BESIDE = (
-    " Where a confidence interval lies beside its prediction, calibration has corrected the "
-    "model for bias."
+    " Where a confidence interval does not contain its prediction, calibration has corrected "
+    "the model for bias."
 )
+STRETCHED = "a prediction interval that was made wider, to contain the confidence interval."
 ABOUT_NOVELTY = (
     "A model predicts any row, even one that is unlike all its training data. You cannot trust "
     "its intervals there. A row's p-value is the share of ordinary rows that are at least as "
@@ -137,6 +138,8 @@ def _predictions(rows: Rows) -> Iterator[Part]:
         caption += " A prediction interval without a bound ends at the edge of the figure."
     if rows.is_beside.any():
         caption += BESIDE
+    if n := int(rows.is_stretched.sum()):
+        caption += f" {rows_text(n)} had {STRETCHED}"
     if n := figures.n_outside(rows):
         caption += f" {n} observed or predicted value{'s lie' if n > 1 else ' lies'} outside of it."
     yield Figure("predictions", caption + BRUSH, figures.sorted_predictions(rows), ROWS)

@@ -49,8 +49,9 @@ def _importance(found: Effects, rows: Rows) -> Table:
         what = "How far predictions move (root mean square) on"
     caption = f"{what} {which} when a feature's values are exchanged between rows."
     caption += (
-        " Standard errors are over rows and exchanges. Within two of them of zero, the model may "
-        "not need the feature; features that go together share their importance."
+        " Standard errors are over rows and exchanges. The model may not need a feature whose "
+        "number is smaller than two standard errors; features that go together share their "
+        "importance."
     )
     frame = found.importance.reset_index().head(MOST_LISTED)
     if (n := len(found.importance)) > len(frame):

@@ -47,6 +47,7 @@ CURVES = {
     RAW: COLOURS["prediction"],
 }
 OBSERVED, OBSERVED_TRAINED = "observed", "observed, trained on"
+BIASED_MEAN = "prediction, biased (triangle)"
 # The fewest rows that judge a model for a picture of these alone.
 FEWEST_JUDGES = 20
 # Pixels of a bar among others that it may lie upon.
@@ -202,6 +203,7 @@ def drawn_frame(rows: Rows) -> "pd.DataFrame":
             "mean_text": texts(rows, mean),
             "kind": np.where(inputs.has_status(TRAINED)[drawn], OBSERVED_TRAINED, OBSERVED),
             "status": np.asarray(inputs.status, dtype=str)[drawn],
+            "biased": rows.is_biased[drawn],
         }
     )
     intervals = {
@@ -244,6 +246,7 @@ def _interval_layers(
         prediction: COLOURS["prediction"],
         **({confidence: COLOURS["confidence"]} if rows.confidence_interval is not None else {}),
         "prediction": INK,
+        **({BIASED_MEAN: COLOURS["biased"]} if frame["biased"].any() else {}),
         **({OBSERVED: COLOURS["observed"]} if OBSERVED in observed else {}),
         **({OBSERVED_TRAINED: COLOURS["trained on"]} if OBSERVED_TRAINED in observed else {}),
     }
@@ -268,6 +271,9 @@ def _interval_layers(
     means = layer("prediction", "mean").add_params(brushed)
     style = {"opacity": 1, "clip": True}
     layers.append(means.mark_point(shape="stroke", size=12, strokeWidth=1.5, **style))
+    if BIASED_MEAN in names:
+        biased = layer(BIASED_MEAN, "mean").transform_filter("datum.biased")
+        layers.append(biased.mark_point(shape="triangle-up", filled=True, size=2 * DOT, **style))
     for name, shape, size in ((OBSERVED_TRAINED, "diamond", 0.7 * dot), (OBSERVED, "circle", dot)):
         if name in names:
             there = f"isValid(datum.observed) && datum.kind == '{name}'"

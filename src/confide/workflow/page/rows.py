@@ -32,7 +32,8 @@ MOST_WIDENING_FEATURES = 4
 WHY = (
     "wide: columns whose typical value (the median or the most common category) would make the "
     "prediction interval narrower; unlike training data: columns that make the row novel; biased: "
-    "calibration has moved the confidence interval off the prediction"
+    "on simulated twins the model is too high, or too low, each time; calibration has shifted the "
+    "confidence interval to make up for it"
 )
 
 
@@ -106,6 +107,22 @@ class Rows:
         return (mean < lower) | (upper < mean)
 
     @property
+    def is_biased(self) -> Bool[np.ndarray, " row"]:
+        """Rows at which the model is biased, by simulated twins."""
+        errors = self.inputs.prediction.twin_errors
+        return np.zeros(self.inputs.n_rows, bool) if errors is None else errors.is_biased
+
+    @property
+    def is_stretched(self) -> Bool[np.ndarray, " row"]:
+        """Rows whose prediction interval was made wider, to contain the confidence interval."""
+        if self.confidence_interval is None:
+            return np.zeros(self.inputs.n_rows, bool)
+        is_same = self.prediction_interval == self.confidence_interval
+        # Both may end at what a target can be.
+        is_same &= ~np.isin(self.prediction_interval, self.inputs.prediction.prediction_law.support)
+        return (is_same & np.isfinite(self.prediction_interval)).any(axis=1) & (self.width > 0)
+
+    @property
     def whose(self) -> str:
         """Where the widths of the confidence intervals come from, in words."""
         if self.confidence_is_calibrated:
@@ -166,8 +183,8 @@ class Rows:
             ]
             for name, columns in named.items()
         }
-        beside = self.is_beside[rows].tolist()
-        why = [_why(*of_row) for of_row in zip(*texts.values(), beside, strict=True)]
+        biased = self.is_biased[rows].tolist()
+        why = [_why(*of_row) for of_row in zip(*texts.values(), biased, strict=True)]
         if any(why):
             yield Column("why", "why", help=WHY), why
         for name, values in texts.items():
@@ -197,11 +214,11 @@ class Rows:
             yield Column(feature.name, format=feature.number_format), np.asarray(values)
 
 
-def _why(wide: str, unlike: str, is_beside: bool) -> str:
+def _why(wide: str, unlike: str, is_biased: bool) -> str:
     """Why to look at a row; nothing else matters where it is unlike the training data."""
     if unlike:
         return f"unlike training data: {unlike}"
-    return "; ".join([f"wide: {wide}"] * bool(wide) + ["biased"] * is_beside)
+    return "; ".join([f"wide: {wide}"] * bool(wide) + ["biased"] * is_biased)
 
 
 def _from_file(

@@ -26,8 +26,8 @@ ON_SIMULATED_TWINS = (
 ALL_CALIBRATED_ON = (
     "The prediction intervals are calibrated on every row of this file that the model was not "
     "trained on, so these rows cannot judge them. By construction, a calibrated interval "
-    "contains a new observation like these as often as its level says, on average over such "
-    "rows."
+    "contains a new observation like these at least as often as its level says, on average over "
+    "new rows and over draws of these."
 )
 WORSE_THAN_MEAN = (
     "The model is worse than predicting the mean of the target on rows it has not seen: do not use "
