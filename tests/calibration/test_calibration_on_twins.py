@@ -273,6 +273,14 @@ def test_of_a_long_table_some_rows_are_enough(monkeypatch):
     assert 0.5 < twin.ratio < 2
 
 
+@pytest.mark.parametrize(("longest", "n_simulations"), [(0, 20), (-1, 10)])
+def test_a_long_table_has_half_as_many_simulations(monkeypatch, longest, n_simulations):
+    monkeypatch.setattr(on_twins, "LONG", len(CUBE) + longest)
+    calibration, _ = on_the_cube(LeastSquares(), n_simulations=None)
+    (twin,) = calibration.summary.resemblances
+    assert twin.n_simulations == n_simulations
+
+
 def test_far_rows_whose_error_is_no_number_are_unbounded():
     calibration, _ = on_the_cube(LeastSquares(), n_simulations=10)
     own = LeastSquares().predict(SLOPES, CORNERS)

@@ -1,7 +1,6 @@
 """fit, predict, report, check, inspect: results, messages, exit codes, and what is left behind."""
 
 import gzip
-import inspect
 import io
 import json
 import os
@@ -26,7 +25,7 @@ from safetensors.numpy import save
 
 import confide
 import confide.workflow
-from confide.calibration import FEWEST_SIMULATIONS
+from confide.calibration import FEWEST_SIMULATIONS, usual_simulations
 from confide.cli import main
 from confide.coverage.result import Coverage, CoverageCheck
 from confide.workflow import TrainingTable
@@ -256,8 +255,10 @@ def test_a_fast_fit_is_not_calibrated_and_simulations_are_not_too_few(homes, tmp
     )
     cli_fit = import_module("confide.cli.fit")
     assert cli_fit.FEWEST_SIMULATIONS == FEWEST_SIMULATIONS
-    default = inspect.signature(confide.BootstrappedDeepEnsembleRegressor.calibrate_confidence)
-    assert default.parameters["n_simulations"].default == cli_fit.SIMULATIONS
+    assert [usual_simulations(n) for n in (5_000, 5_001)] == [
+        cli_fit.SIMULATIONS,
+        cli_fit.FEWEST_SIMULATIONS,
+    ]
 
 
 def test_the_old_name_of_the_calibration_on_twins_works_and_is_told(homes, tmp_path):

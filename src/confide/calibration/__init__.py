@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from confide.calibration.twins import N_SIMULATIONS as N_SIMULATIONS
     from confide.calibration.twins import ConfidenceCalibration as ConfidenceCalibration
     from confide.calibration.twins import twin_argument as twin_argument
+    from confide.calibration.twins import usual_simulations as usual_simulations
 
 
 # Twins take forests, and these take long to load.
@@ -42,7 +43,7 @@ __getattr__ = lazily(
         "refits": ["EstimatorRefit", "MethodRefit", "Refit", "predicted", "seeded"],
         "twins": [
             *("AUTO", "BY_SIMULATIONS", "FEWEST_SIMULATIONS", "LEAST", "N_SIMULATIONS"),
-            *("ConfidenceCalibration", "twin_argument"),
+            *("ConfidenceCalibration", "twin_argument", "usual_simulations"),
         ],
     },
 )

@@ -53,8 +53,9 @@ Table = Float[np.ndarray, "row feature"]
 PerSimulation = Float64[np.ndarray, "simulation row"]
 
 AUTO = "auto"
-# With fewer than ten, the size of the errors is hardly known.
-N_SIMULATIONS, FEWEST_SIMULATIONS = 20, 10
+# With fewer than ten, the size of the errors is hardly known. A longer table than this has ten:
+# each takes long, and errors at many rows tell their size.
+N_SIMULATIONS, FEWEST_SIMULATIONS, LONG = 20, 10, 5_000
 # Shares of the bias that may be taken off the centres. Without it, errors may be mostly bias, and
 # an interval holds the truth at some rows always and at others never; with half of it this was half
 # mended on six truths, and with all of it nearly so. But where there is much noise, the correction
@@ -138,7 +139,7 @@ class ConfidenceCalibration:
         y: Row,
         *,
         twin: str | Truth = AUTO,
-        n_simulations: int = N_SIMULATIONS,
+        n_simulations: int | None = None,
         shift: float | Literal["auto"] = "auto",
         verbose: bool = False,
     ) -> "ConfidenceCalibration":
@@ -151,7 +152,7 @@ class ConfidenceCalibration:
             X: the rows of the data.
             y: their targets.
             twin: what to simulate from: "auto", the name of one kind of twin, or a truth.
-            n_simulations: data sets to simulate.
+            n_simulations: data sets to simulate; None for `usual_simulations`.
             shift: share of the bias that is taken off the centres; "auto" for one of `SHIFTS`.
             verbose: show progress.
 
@@ -162,6 +163,7 @@ class ConfidenceCalibration:
             NoSuchIntervalError: the method has no confidence interval.
             TwinError: a twin cannot be fitted, or does not simulate numbers.
         """
+        n_simulations = usual_simulations(len(X)) if n_simulations is None else n_simulations
         _check(n_simulations, shift)
         _claimed(predict(np.arange(1)))  # or it has no confidence interval
         of_twins, of_draws, of_fits, of_rows = split_on_host(key, 4)
@@ -297,6 +299,11 @@ class ConfidenceCalibration:
         summary = CalibrationSummary.from_json(payload["summary"])
         correction = Correction(units, missed, echo)
         return cls(correction, shift, squares, claim, checked_scores(arrays, "scores"), summary)
+
+
+def usual_simulations(n_rows: int) -> int:
+    """How many data sets to simulate for a table of so many rows, unless somebody says."""
+    return N_SIMULATIONS if n_rows <= LONG else FEWEST_SIMULATIONS
 
 
 def twin_argument(twin: str | Truth, truth: str | Truth | None) -> str | Truth:

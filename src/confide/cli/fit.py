@@ -190,7 +190,7 @@ Examples:
     None,
     FEWEST_SIMULATIONS,
     "Simulated twins to calibrate confidence intervals on. More of them give steadier widths.  "
-    f"[default: {SIMULATIONS}]",
+    f"[default: {SIMULATIONS}, or {FEWEST_SIMULATIONS} with more than 5,000 rows]",
 )
 @arguments.engine_options
 def fit(
@@ -295,7 +295,7 @@ def fit(
                 "seed": seed,
                 "ids": id,
                 "calibrate_confidence": calibrate_confidence,
-                "n_simulations": SIMULATIONS if simulations is None else simulations,
+                "n_simulations": simulations,
             }
             fitted = _fitted(table, targets, model, **of_fit)
             stop_if_asked()

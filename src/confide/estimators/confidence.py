@@ -55,7 +55,8 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         estimator: any regressor, such as `HistGradientBoostingRegressor()`, or a pipeline that ends
             with one. Whatever it takes as X may be passed to `fit`.
         twin: what to simulate from, see `calibrate_confidence`.
-        n_simulations: simulated data sets, at least 10.
+        n_simulations: simulated data sets, at least 10; None for 20, or 10 with more than 5,000
+            rows.
         shift: share of the estimated bias that is taken off the centres of confidence intervals,
             see `calibrate_confidence`.
         n_jobs: jobs of joblib, where there is no `engine`.
@@ -89,7 +90,7 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         estimator: Any,
         *,
         twin: "str | Truth" = "auto",
-        n_simulations: int = 20,
+        n_simulations: int | None = None,
         shift: "float | Literal['auto']" = "auto",
         n_jobs: int | None = None,
         engine: "str | Engine | None" = None,

@@ -95,7 +95,7 @@ def fit_table(
     seed: int = 0,
     ids: Sequence[str] = (),
     calibrate_confidence: bool = False,
-    n_simulations: int = 20,
+    n_simulations: int | None = None,
     honest: bool | None = None,
 ) -> FittedTable:
     """Fits an estimator to a table as it is.
@@ -121,7 +121,7 @@ def fit_table(
         ids: columns that name the rows; the model remembers them, but does not learn from them.
         calibrate_confidence: whether to calibrate confidence intervals of an estimator that does
             not do so by itself, see `IntervalRegressor.calibrate_confidence`.
-        n_simulations: simulated data sets to calibrate them on.
+        n_simulations: simulated data sets to calibrate them on; None for the usual number.
         honest: the old name of `calibrate_confidence`.
 
     Returns:
