@@ -218,10 +218,13 @@ def test_each_command_says_what_it_will_take(folder, monkeypatch, command):
 
 def test_a_text_counts_as_often_as_it_has_common_categories():
     texts = [f"c{i % 20}" for i in range(400)]
-    assert about_features(pa.table({"x": range(400), "text": texts})) == 21
+    assert about_features(pa.table({"x": range(400), "text": texts})) == (21, 20)
     wide = {f"x{i}": [0.0, 1.0] for i in range(MOST_LOOKED_AT[1] + 1)}
-    assert about_features(pa.table(wide)) == len(wide)
-    assert about_features(pa.table({"lists": [[1], [2]]})) == 1  # the fit will say what is wrong
+    assert about_features(pa.table(wide)) == (len(wide), 0)
+    assert about_features(pa.table({"lists": [[1], [2]]})) == (
+        1,
+        0,
+    )  # the fit will say what is wrong
 
 
 def test_small_work_is_not_announced(folder):
@@ -234,6 +237,10 @@ def test_needs_grow_with_the_work():
     # The recipe for tables compiles more, and chooses twins.
     assert str(of_fits(100, 10, 500, "tabular")) == "This will take about 15 seconds."
     assert str(of_fits(100_000, 10, 10_000)) == "This will take about 9 minutes."
+    # A column of two values costs the network for tables a ninth of another one, which has waves.
+    start = of_fits(100_000, 0, 10_000, "tabular").seconds
+    plain, two = (of_fits(100_000, 90, 10_000, "tabular", n_indicators=n) for n in (0, 90))
+    assert two.seconds - start == pytest.approx((plain.seconds - start) / 9)
     # Each column has weights in every network, and more members keep more of them.
     assert of_fits(200, 10**5, 400, "tabular").bytes > 10**10
     few, many = (of_fits(200, 10**4, 1, "tabular", n_members=n).bytes for n in (5, 105))
@@ -251,10 +258,14 @@ def test_the_estimators_tell_what_they_will_train():
     auto = confide.BootstrappedDeepEnsembleRegressor(recipe="paper", max_epochs="auto")
     assert auto.expected_epochs(1000, 10, n_fits=3) == 3 * 5 * (80 + 24) + 5 * 5 * 640 / 4
     # The recipe for tables chooses in folds too, and takes fewer epochs of a long one.
-    tabular = confide.BootstrappedDeepEnsembleRegressor()
+    tabular = confide.BootstrappedDeepEnsembleRegressor(calibration=None)
     short, long = (tabular.expected_epochs(n_rows, 10) for n_rows in (1000, 100_000))
     assert short > 10 * 128
     assert long / 7 == pytest.approx(short / 128, rel=0.05)
+    # Calibration fits one ensemble, and two for each of 20 simulated data sets, or of 10.
+    calibrated = confide.BootstrappedDeepEnsembleRegressor()
+    assert calibrated.expected_epochs(1000, 10) == short + (2 * 20 + 1) * 5 * 128
+    assert calibrated.expected_epochs(100_000, 10) == long + (2 * 10 + 1) * 5 * 7
     assert tabular.expected_epochs(0, 10) > 0
 
 

@@ -27,6 +27,8 @@ PREDICTING = (42.0, 25_000.0, 1_100.0)
 # On two cores of 2024: rows of an epoch of a member a second, and columns that double its time.
 # Rough: networks measured at 404 rows and 13 columns, columns and trees on a busy machine.
 SPEEDS = {"paper": (2e6, 100), "tabular": (7e5, 40), "trees": (6e6, 40)}
+# Of a column that has more than two values, which have one: with waves there are more.
+INPUTS = {"paper": 1, "tabular": 9, "trees": 1}
 # Seconds of any fit, however small its table is: programs are compiled, and twins chosen.
 STARTING = {"paper": 3.0, "tabular": 15.0, "trees": 3.0}
 # Of another process that has loaded confide and JAX and trained on a small table
@@ -63,6 +65,7 @@ def of_fits(
     learner: str = "paper",
     *,
     n_members: int = 5,
+    n_indicators: int = 0,
 ) -> Need:
     """Of all fits to a table together.
 
@@ -72,12 +75,14 @@ def of_fits(
         member_epochs: epochs of one member in all fits.
         learner: one of those whose speed is known.
         n_members: of all fits that are kept at once.
+        n_indicators: columns that have but two values.
 
     Returns:
         What they take.
     """
     rows_per_second, columns_of_half_speed = SPEEDS[learner]
-    of_a_row = (1 + n_columns / columns_of_half_speed) / rows_per_second
+    n_slow = n_columns - n_indicators * (1 - 1 / INPUTS[learner])
+    of_a_row = (1 + n_slow / columns_of_half_speed) / rows_per_second
     per_cell, per_column, per_row, of_column, of_member = MEMORY[learner]
     memory = per_cell * n_rows * n_columns + per_row * n_rows
     memory += per_column * n_columns + (of_column * n_columns + of_member) * n_members

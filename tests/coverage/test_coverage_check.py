@@ -293,6 +293,20 @@ def test_a_table_with_categories_is_judged_by_the_numbers_that_it_becomes(line, 
     assert {c.estimator for c in found.coverages} == {"ours", "theirs"}
 
 
+def test_our_estimators_know_which_numbers_are_categories_as_in_fit(line, monkeypatch):
+    X, y = line
+    frame = pd.DataFrame({"speed": X[:, 0], "road": ["wet", "dry", None] * 20})
+    fit_many, seen = DeepEnsembleRegressor.fit_many, []
+
+    def spied(self, X, *arguments, **keywords):
+        seen.append(X)
+        return fit_many(self, X, *arguments, **keywords)
+
+    monkeypatch.setattr(DeepEnsembleRegressor, "fit_many", spied)
+    coverage_check(DeepEnsembleRegressor(**SMALL), frame, y, n_simulations=2, random_state=0)
+    assert seen[0].encoder.indicators == (1, 2, 3)
+
+
 def test_progress_is_shown_where_asked_for(line, capsys):
     coverage_check(DeepEnsembleRegressor(**SMALL), *line, n_simulations=2, verbose=True)
     assert "DeepEnsembleRegressor, 2 simulations: 100 %" in capsys.readouterr().err

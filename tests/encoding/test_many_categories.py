@@ -50,6 +50,16 @@ def test_common_categories_have_indicators_too():
     assert names == ("job=clerk", "job: other", "job: mean target", "x")
 
 
+def test_it_is_known_which_features_have_but_two_values():
+    table, y = jobs()
+    table["job"][::3] = ["clerk"] * 200
+    table["owner"] = [True, False] * 300
+    table["age"] = [None, 30.0, 40.0, 50.0, 60.0, 70.0] * 100
+    encoder = Encoder.fit(pd.DataFrame(table), y)
+    two = [encoder.feature_names[i] for i in encoder.indicators]
+    assert two == ["job=clerk", "job: other", "owner", "age is missing"]
+
+
 def test_categories_that_say_nothing_of_the_target_are_as_they_were():
     table, y = jobs(effect=0)
     assert Encoder.fit(pd.DataFrame(table), y) == Encoder.fit(pd.DataFrame(table))

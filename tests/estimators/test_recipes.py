@@ -5,6 +5,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import confide
@@ -133,6 +134,15 @@ def test_the_recipe_for_tables_has_all_that_a_prediction_has(estimator, tmp_path
     assert again.parameters_ == model.parameters_
     bounds = [m.predict_interval(X, confidence_level=0.9)[1] for m in (model, again)]
     assert np.array_equal(*bounds)
+
+
+def test_categories_have_no_waves_and_a_file_knows_it(tmp_path):
+    X, y = data()
+    table = pd.DataFrame({"x": X[:, 0], "road": np.where(X[:, 1] > 0, "wet", "dry")})
+    model = DeepEnsembleRegressor(**SMALL, dropout=0.0, smooth=False).fit(table, y)
+    assert model.fitted_.learner.network.waved(3) == (0,)
+    model.save(tmp_path / "model")
+    assert np.array_equal(confide.load(tmp_path / "model").predict(table), model.predict(table))
 
 
 @pytest.mark.slow

@@ -8,7 +8,13 @@ import pytest
 from confide.bootstrap import Keys
 from confide.learners import TABULAR, Plan, TrainingData, networks
 from confide.learners.loop import OneCycle
-from confide.learners.tabular import CLIP, TabularNetwork, hashed_mask, periodic_features
+from confide.learners.tabular import (
+    CLIP,
+    OF_TWO_VALUES,
+    TabularNetwork,
+    hashed_mask,
+    periodic_features,
+)
 from confide.randomness import key_from
 
 SMALL = {**TABULAR, "hidden_layer_sizes": (8, 8), "dropout": 0.15}
@@ -57,12 +63,29 @@ def test_it_learns_and_predicts_without_dropout():
 @pytest.mark.parametrize("smooth", [0, 1])
 def test_its_inputs_are_bounded_however_wild_the_rows_are(smooth):
     X = jnp.array([[-1e30, -1.0, 0.0, 1.0, 1e30]])
-    inputs = np.asarray(periodic_features(X, np.asarray(smooth, np.float32)))
+    inputs = np.asarray(periodic_features(X, np.asarray(smooth, np.float32), (0,)))
     assert inputs.shape == (9, 5)
     assert np.any(inputs[5:] != 0) == (smooth == 0)
     assert np.all(np.abs(inputs) <= CLIP)
     assert inputs[0, 2] == 0
     assert np.all(np.diff(inputs[0]) > 0)
+
+
+def test_features_of_two_values_have_no_waves():
+    """Sine and cosine of two values are straight lines through them."""
+    X = jnp.array([[0.0, 1.0], [0.3, 0.7], [1.0, 0.0]])
+    network = TabularNetwork.of((4,), 0.0, smooth=False, indicators=(0, 2))
+    inputs, of_one = network.inputs(X), TabularNetwork.of((4,), 0.0, smooth=False).inputs(X[1:2])
+    clipped = X / jnp.hypot(1.0, X / CLIP)
+    # Their one weight learns as fast as the nine of other features.
+    assert np.array_equal(inputs[:3], clipped * np.array([[OF_TWO_VALUES], [1], [OF_TWO_VALUES]]))
+    assert np.array_equal(inputs[3:], of_one[1:])
+    assert network.init(jax.random.key(0), 3).scale.shape == (len(inputs),)
+
+
+def test_a_table_of_many_categories_has_all_waves_of_its_numbers():
+    network = TabularNetwork.of((4,), 0.0, smooth=False, indicators=tuple(range(1, 1500)))
+    assert network.inputs(jnp.ones((1500, 1))).shape == (1508, 1)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.15, 0.5])

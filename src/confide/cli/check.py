@@ -110,13 +110,14 @@ def check(
 
         estimators = compared(fast=fast) if model is None else settings_of(model)
         n_rows, n_columns = min(rows, table.num_rows), table.num_columns
-        n_features = about_features(table)
+        n_features, n_indicators = about_features(table)
         member_epochs = sum(
             estimator.expected_epochs(n_rows, n_features, simulations)
             for estimator in estimators.values()
         )
         member_epochs *= len(targets)
-        need = of_fits(n_rows, n_features, member_epochs, "tabular", n_members=5 * simulations)
+        how = {"n_members": 5 * simulations, "n_indicators": n_indicators}
+        need = of_fits(n_rows, n_features, member_epochs, "tabular", **how)
         say_need(need, f"A check with {n_rows:,} rows and {n_columns:,} columns")
         with nullcontext() if output is None else atomic_file(output) as picture:
             checks = {

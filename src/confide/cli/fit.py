@@ -329,12 +329,13 @@ def _say_needs(
     from confide.workflow import about_features
 
     n_rows, n_columns = shape = in_memory.num_rows, in_memory.num_columns
-    n_features = about_features(in_memory)
+    n_features, n_indicators = about_features(in_memory)
     n_members = model.settings().n_members
     member_epochs = n_targets * model.expected_epochs(n_rows, n_features, n_fits)
-    need = of_fits(n_rows, n_features, member_epochs, kind, n_members=n_fits * n_members)
+    how = {"n_members": n_fits * n_members, "n_indicators": n_indicators}
+    need = of_fits(n_rows, n_features, member_epochs, kind, **how)
     if n_further:  # members and their retraining pass over all rows once
-        on_disk = of_fits(n_further, n_features, 2 * n_members, kind)
+        on_disk = of_fits(n_further, n_features, 2 * n_members, kind, n_indicators=n_indicators)
         need = need._replace(seconds=need.seconds + on_disk.seconds)
     say_need(need, f"Learning from {n_rows:,} rows and {n_columns:,} columns")
     if engine == "ray":

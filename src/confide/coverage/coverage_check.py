@@ -11,8 +11,9 @@ from confide.checks import checked_level, require_whole
 from confide.coverage.adapters import adapted
 from confide.coverage.result import Coverage, CoverageCheck
 from confide.coverage.simulations import Answers, Table, simulated_answers, work
+from confide.encoding import EncodedTable, Encoder
 from confide.errors import NoSuchIntervalError
-from confide.estimators import DeepEnsembleRegressor, checked_training_data
+from confide.estimators import DeepEnsembleRegressor, IntervalRegressor, checked_training_data
 from confide.metrics import covered, pointwise_mean_width
 from confide.progress import progress_bar
 from confide.randomness import key_from
@@ -98,7 +99,8 @@ def coverage_check(
         total = work(named, n_simulations, table.shape[1])
         with progress_bar(title, total, shown=verbose) as progress:
             how: dict[str, Any] = {"progress": progress, "engine": engine}
-            answers = simulated_answers(named, X_train, targets, X_test, levels, of_fits, **how)
+            seen = _as_in_fit(named, checked.encoder_, X_train, X_test)
+            answers = simulated_answers(named, seen[0], targets, seen[1], levels, of_fits, **how)
         if not answers.intervals:
             raise NoSuchIntervalError(
                 f"{name} has intervals at none of the levels {levels}. Pass `confidence_levels` "
@@ -142,6 +144,13 @@ def coverages_of(name: str, answers: Answers, truth: "Truth", X_test: Table) -> 
             held = truth.interval_probability(X_test, intervals[..., 0], intervals[..., 1])
         coverages.append(Coverage(name, kind, level, held, width, own))
     return coverages
+
+
+def _as_in_fit(estimator: Any, encoder: Encoder | None, *parts: Table) -> list[Any]:
+    """The rows as an estimator has them in `fit`: ours know which numbers are categories."""
+    if encoder is None or not isinstance(estimator, IntervalRegressor):
+        return list(parts)
+    return [EncodedTable.of_numbers(encoder, part) for part in parts]
 
 
 def _named(estimator: Any) -> dict[str, Any]:

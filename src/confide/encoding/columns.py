@@ -79,6 +79,11 @@ class Column(ABC):
         """How many values training had that are rare, and without a number of their own."""
         return 0
 
+    @property
+    def indicators(self) -> tuple[str, ...]:
+        """Those of its features that have but two values."""
+        return ()
+
     def to_json(self) -> dict[str, Any]:
         """What a model file keeps."""
         return {"kind": self.kind, **asdict(self)}
@@ -134,6 +139,11 @@ class NumericColumn(Column):
         return (*self.value_names, *indicator)
 
     @property
+    def indicators(self) -> tuple[str, ...]:
+        """The one that says whether the value is missing."""
+        return self.feature_names[len(self.value_names) :]
+
+    @property
     def value_names(self) -> tuple[str, ...]:
         """The names of the numbers that a value becomes."""
         return (f"{self.name}{self.unit}",)
@@ -181,6 +191,11 @@ class BooleanColumn(NumberColumn):
 
     kind: ClassVar[str] = "boolean"
     needed: ClassVar[str] = "booleans or numbers"
+
+    @property
+    def indicators(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.feature_names
 
 
 @dataclass(frozen=True)
@@ -292,7 +307,12 @@ class CategoryColumn(Column):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """A name for each indicator."""
+        """All of them are indicators."""
+        return self.indicators
+
+    @property
+    def indicators(self) -> tuple[str, ...]:
+        """A name for each."""
         names = [f"{self.name}={category}" for category in self.categories]
         names += [f"{self.name}: other"] if self.has_other else []
         names += [f"{self.name} is missing"] if self.has_indicator else []

@@ -149,6 +149,12 @@ class Encoder:
         return [i for i, name in enumerate(self.feature_names) if name in many]
 
     @property
+    def indicators(self) -> tuple[int, ...]:
+        """The positions of the features that have but two values."""
+        two = {name for column in self.columns for name in column.indicators}
+        return tuple(i for i, name in enumerate(self.feature_names) if name in two)
+
+    @property
     def told_if_missing(self) -> frozenset[str]:
         """The features of which another one says whether they are missing."""
         numeric = (c for c in self.columns if isinstance(c, NumericColumn) and c.has_indicator)
@@ -330,6 +336,17 @@ class EncodedTable:
         if y is None:
             return cls(table, encoder, encoder.encode(table))
         return encoder.encode_training(table, y, groups)
+
+    @classmethod
+    def of_numbers(cls, encoder: Encoder, matrix: Matrix) -> "EncodedTable":
+        """Rows of which nothing but the numbers is at hand."""
+        import pandas as pd
+
+        return cls(pd.DataFrame(matrix, columns=list(encoder.feature_names)), encoder, matrix)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.matrix)
 
     def __array__(self, *arguments: Any, **keywords: Any) -> np.ndarray:
         """Its numbers."""

@@ -185,7 +185,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
             data: the rows in memory.
             long: where there are more rows than these.
         """
-        learner = spread(self.make_learner(data.X.shape[1]), self._engine)
+        learner = spread(checked.make_learner(data.X.shape[1]), self._engine)
         settings = self._with_epochs(checked, settings, learner, key, data)
         learner, chosen, held_out = self._with_strength(settings, learner, key, data)
         n_further = 0 if long is None else long.n_further
@@ -287,7 +287,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
             targets = np.stack([target.forward(y) for y in targets])
             data = data._replace(y=targets[0])
         engine = self._engine
-        learner = spread(self.make_learner(data.X.shape[1]), engine)
+        learner = spread(checked.make_learner(data.X.shape[1]), engine)
         expected = self.method.member_epochs(settings, learner)
         keys = [key_from(seed) for seed in random_states]
         with engine.connected():
@@ -847,8 +847,10 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         return self.method.Settings(**values)
 
     def make_learner(self, n_features: int) -> Learner[Any]:
-        """What is trained, from the constructor's arguments, checked."""
+        """What is trained, from the constructor's arguments, checked, and from the columns."""
         _, others = self._arguments()
+        if others.get("network") == "tabular" and self.encoder_ is not None:
+            others["indicators"] = self.encoder_.indicators
         return self.method.learner(self.settings(), n_features, **others)
 
     def member_epochs(self, n_features: int) -> int:

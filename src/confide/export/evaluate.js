@@ -39,15 +39,15 @@ function confideModel(parts) {
 
   function waves(inputs) {
     if (parts.clip === null) return Float64Array.from(inputs);
-    const n = inputs.length;
-    const out = new Float64Array(n * (1 + 2 * parts.frequencies.length));
+    const [n, m] = [inputs.length, parts.waved.length];
+    const out = new Float64Array(n + 2 * parts.frequencies.length * m);
     for (let i = 0; i < n; i += 1) out[i] = fround(inputs[i] / hypot(1, inputs[i] / parts.clip));
     parts.frequencies.forEach((frequency, k) => {
       const speed = fround(2 * Math.PI * frequency);
-      for (let i = 0; i < n; i += 1) {
-        out[n * (2 * k + 1) + i] = sin(fround(speed * out[i]));
-        out[n * (2 * k + 2) + i] = cos(fround(speed * out[i]));
-      }
+      parts.waved.forEach((at, i) => {
+        out[n + 2 * k * m + i] = sin(fround(speed * out[at]));
+        out[n + (2 * k + 1) * m + i] = cos(fround(speed * out[at]));
+      });
     });
     return out;
   }

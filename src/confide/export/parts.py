@@ -123,6 +123,7 @@ def model_parts(model: IntervalRegressor) -> Parts:
         "reach": list(standardiser.reach) if np.isfinite(standardiser.reach).all() else None,
         "clip": nets.clip,
         "frequencies": list(nets.frequencies),
+        "waved": list(nets.waved),
         "activation": nets.activation,
         "layers": [list(weight.shape[1:]) for weight, _ in nets.layers],
         "net": 1.0 if fitted.noise is None else fitted.noise.net,

@@ -73,6 +73,7 @@ def networks(
     l2_penalty: float | None = None,
     dropout: float | str | None = None,
     smooth: bool | str | None = None,
+    indicators: Sequence[int] = (),
     device: str | None = None,
     n_jobs: int | None = None,
 ) -> Learner[Any]:
@@ -91,6 +92,8 @@ def networks(
         l2_penalty: of the paper's network, or None for 1 / number of rows.
         dropout: of the network "tabular"; "auto" for one that is chosen on held-out rows.
         smooth: whether the network "tabular" has no high frequencies; "auto" as for `dropout`.
+        indicators: positions of features that have but two values, of which the network "tabular"
+            makes no waves.
         device: where PyTorch trains.
         n_jobs: threads, or None for one per core.
 
@@ -124,8 +127,8 @@ def networks(
             f"returns a module, got {network!r}. {nearest(network, NETWORKS)}".rstrip()
         )
     if network == "tabular":
-        sizes = layer_sizes(hidden_layer_sizes)
-        return _tabular_networks(n_members, sizes, l2_penalty, dropout, smooth, training)
+        shape = layer_sizes(hidden_layer_sizes), tuple(indicators)
+        return _tabular_networks(n_members, shape, l2_penalty, dropout, smooth, training)
     for name, value in {"dropout": dropout, "smooth": smooth}.items():
         if value is not None:
             raise ValueError(
@@ -143,7 +146,7 @@ def networks(
 
 def _tabular_networks(
     n_members: int,
-    sizes: tuple[int, ...],
+    shape: tuple[tuple[int, ...], tuple[int, ...]],
     l2_penalty: float | None,
     dropout: float | str | None,
     smooth: bool | str | None,
@@ -165,10 +168,10 @@ def _tabular_networks(
         require_positive("learning_rate", rate, "Pass for example 0.02.")
         training = {**training, "learning_rate": OneCycle(np.asarray(rate, np.float32))}
     # First how smooth, by short trainings; then how long and how much dropout.
-    strengths = []
+    (sizes, indicators), strengths = shape, []
     for is_smooth in (False, True) if smooth in (None, "auto") else (bool(smooth),):
         further = [
-            NetworkStrength(TabularNetwork.of(sizes, dropped, is_smooth), share)
+            NetworkStrength(TabularNetwork.of(sizes, dropped, is_smooth, indicators), share)
             for dropped, share in dropouts.items()
         ]
         strengths.append(NetworkStrength(further[0].network, SHORT, tuple(further)))

@@ -11,7 +11,7 @@ from jaxtyping import Float32
 from confide.learners.ensemble import NetworkEnsemble
 from confide.learners.loop import opened
 from confide.learners.network import Dense
-from confide.learners.tabular import CLIP, TabularNetwork, frequencies
+from confide.learners.tabular import CLIP, TabularNetwork
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,18 +19,20 @@ class PlainNetworks:
     """Members that all have the same shape.
 
     An input z is clipped to c = z / hypot(1, z / clip), if there is a clip. The first layer sees
-    all c, then for each frequency f the sines of all 2 pi f c, then their cosines. A layer is
-    activation(weight x + bias); the last one has no activation.
+    all c, then for each frequency f the sines of 2 pi f c of those that have waves, then their
+    cosines. A layer is activation(weight x + bias); the last one has no activation.
 
     Attributes:
         clip: where inputs are clipped, or None.
-        frequencies: of the waves of each input.
+        frequencies: of the waves.
+        waved: positions of the inputs that have waves.
         activation: of all layers but the last.
         layers: weights (member, out, in) and biases (member, out) of each layer.
     """
 
     clip: float | None
     frequencies: tuple[float, ...]
+    waved: tuple[int, ...]
     activation: Literal["relu", "silu"]
     layers: tuple[tuple[Float32[np.ndarray, "..."], Float32[np.ndarray, "..."]], ...]
 
@@ -58,5 +60,6 @@ def plain_networks(learner: Any, state: Any, n_features: int) -> PlainNetworks |
         return None
     layers = tuple((np.asarray(layer.weight), np.asarray(layer.bias)) for layer in members)
     if isinstance(network, TabularNetwork):
-        return PlainNetworks(CLIP, frequencies(n_features), "silu", layers)
-    return PlainNetworks(None, (), "relu", layers)
+        waves = network.frequencies(n_features), network.waved(n_features)
+        return PlainNetworks(CLIP, *waves, "silu", layers)
+    return PlainNetworks(None, (), (), "relu", layers)

@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 MOST_LOOKED_AT = 2_000, 1_000
 
 
-def about_features(table: "pa.Table") -> int:
-    """How many numbers of a row the networks will see, roughly: a text is one for each category."""
+def about_features(table: "pa.Table") -> tuple[int, int]:
+    """How many numbers of a row the networks will see, roughly: a text is one for each category.
+
+    Also how many of them have but two values, which take less time.
+    """
     rows, columns = MOST_LOOKED_AT
-    if table.num_columns > columns:  # nearly all of them are numbers
-        return table.num_columns
-    with suppress(ValueError):  # the fit says what is wrong
-        return len(Encoder.fit(table.slice(0, rows)).feature_names)
-    return table.num_columns
+    if table.num_columns <= columns:  # of more, nearly all are numbers
+        with suppress(ValueError):  # the fit says what is wrong
+            encoder = Encoder.fit(table.slice(0, rows))
+            return len(encoder.feature_names), len(encoder.indicators)
+    return table.num_columns, 0
 
 
 def as_meant(

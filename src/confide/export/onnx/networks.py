@@ -67,12 +67,13 @@ def _activated(graph: Graph, x: Value, activation: str) -> Value:
 
 
 def _waves(graph: Graph, inputs: Value, networks: PlainNetworks) -> Value:
-    """Clipped inputs, and their sines and cosines."""
+    """Clipped inputs, and sines and cosines of those that have waves."""
     wide = inputs.cast(np.float64)  # whose square does not overflow
     clipped = wide / graph.sqrt((wide / networks.clip) ** 2 + 1.0)
     parts = [clipped.cast(np.float32)]
-    for frequency in networks.frequencies:
-        turn = 2 * np.pi * frequency * parts[0]
+    waved = graph.node("Gather", parts[0], graph.constant(networks.waved, np.int64), axis=1)
+    for frequency in networks.frequencies if networks.waved else ():
+        turn = 2 * np.pi * frequency * waved
         parts += [graph.node(wave, turn) for wave in ("Sin", "Cos")]
     return graph.concatenate(parts)
 
