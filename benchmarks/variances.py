@@ -3,8 +3,9 @@
 A forest (or another truth) is fitted to a table, and new targets are drawn from it many times. Each
 time a recipe is fitted anew. Over these fits the predictions have a true variance, which one fit
 alone must have claimed. Of a row, random training leaves its share of the members' spread divided
-by their number; the rest of the true variance is due to finite data. Tables go to stdout, progress
-to stderr.
+by their number; the rest of the true variance is due to finite data. Intervals are those of one
+fit, without calibration. A number after ± is a standard error: the jackknife over data sets. Tables
+go to stdout, progress to stderr.
 
     python benchmarks/variances.py --sets boston yacht --simulations 20
 """
@@ -19,6 +20,7 @@ from speed.provenance import provenance
 
 from confide import BootstrappedDeepEnsembleRegressor, metrics
 from confide.datasets import NAMES, load
+from confide.metrics import jackknife_standard_error
 from confide.randomness import key_from
 from confide.simulate import GradientBoostingTruth, NetworkTruth, RandomForestTruth
 
@@ -97,6 +99,19 @@ def numbers(own: Fits, truth: np.ndarray, noise: np.ndarray, n_members: int = 5)
     ]
 
 
+def with_errors(own: Fits, truth: np.ndarray, noise: np.ndarray) -> list[str]:
+    """The columns with their standard errors, of the data sets that the fits are to."""
+    of_all = numbers(own, truth, noise)
+    if len(own.mean) < 3:  # a variance needs two that are left
+        return [f"{value:.3g}" for value in of_all]
+    without = [
+        numbers(Fits(*(np.delete(each, i, axis=0) for each in own)), truth, noise)
+        for i in range(len(own.mean))
+    ]
+    errors = [jackknife_standard_error(column) for column in np.transpose(without)]
+    return [f"{value:.3g} ± {error:.2g}" for value, error in zip(of_all, errors, strict=True)]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints a row for each truth and recipe."""
     parser = argparse.ArgumentParser(
@@ -124,8 +139,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             targets = np.stack([truth.draw(key, X) for key in keys])
             for recipe in options.recipes:
                 how = {"recipe": recipe, "retrain_fraction": options.retrain_fraction}
-                own = numbers(fits(how, X, targets, X_test), truth.mean(X_test), truth.std(X_test))
-                cells = " | ".join(f"{value:.3g}" for value in own)
+                own = fits({**how, "calibration": None}, X, targets, X_test)
+                cells = " | ".join(with_errors(own, truth.mean(X_test), truth.std(X_test)))
                 print(f"| {kind} | {name} | {recipe} | {cells} |", flush=True)
 
 
