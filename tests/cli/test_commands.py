@@ -619,7 +619,7 @@ def test_a_report_is_one_page_that_says_whom_it_was_judged_on(model, homes, tmp_
     assert done("report", model, homes, "-o", path).stdout == f"{path}\n"
     text = path.read_text()
     assert "Predictions of price: homes.parquet" in text
-    assert "typical error (RMSE) on 30 rows held out" in text
+    assert "typical error (RMSE) on 30 rows held out, which" in text
     told = json.loads(done("report", model, homes, "-o", path, "--force", "--json").stdout)
     assert told["page"] == str(path)
     assert {"accuracy"} < set(told)

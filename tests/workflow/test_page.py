@@ -127,26 +127,31 @@ def test_the_page_answers_with_three_numbers_and_one_line():
     assert [(h.value, h.label, h.beside, h.good) for h in document.headlines] == [
         (
             "2.00",
-            "typical error (RMSE) on 4 rows new to the model",
+            "typical error (RMSE) on 4 rows, which the model had not seen",
             ["2.69 by guessing the mean"],
             True,
         ),
         (
             "75 %",
             "of 4 rows inside their 95 % prediction intervals",
-            ["74 to 100 % would be expected", "they hold"],
+            ["exact ones would contain 74 to 100 %", "they hold"],
             True,
         ),
-        ("1", "of 4 rows unlike the training data", ["by chance, about 1 row in 100 is"], True),
+        ("1", "of 4 rows unlike the training data", ["about 1 in 100 would be by chance"], True),
     ]
-    assert document.summary == (
+    purposes, look_at = document.summary.split("\n\n")
+    assert purposes.endswith(
         "**Confidence intervals** are not calibrated: they are too narrow where the true function "
-        "is rough.\n\n**Look at:** 64 % of the uncertainty is noise: what these columns do not "
-        "explain, or what the model has not learnt. Columns that say more about the target would "
-        "help most; more members would hardly narrow prediction intervals."
+        "is rough."
+    )
+    assert look_at == (
+        "**Look at:** 64 % of the uncertainty is scatter: chance, or a pattern that the model has "
+        "missed. Columns that say more about the target may help, or another learner; more "
+        "members hardly."
     )
 
 
+UNSEEN = ", which the model had not seen"
 JUDGED = {
     "rows": 200.0,
     "rmse": 24160.4,
@@ -166,21 +171,25 @@ def test_without_new_rows_the_page_gives_the_numbers_of_the_fit(y):
     accuracy, coverage, _ = document.headlines
     assert (accuracy.value, accuracy.label) == (
         "24,200",
-        "typical error (RMSE) on 200 rows held out",
+        f"typical error (RMSE) on 200 rows held out{UNSEEN}",
     )
-    assert accuracy.beside == ["25,000 by gradient boosting", "79,900 by guessing the mean"]
+    beside = ["25,000 by gradient boosting", "79,900 by guessing the mean"]
+    assert accuracy.beside == [*beside, "good: better than both"]
     assert (coverage.value, coverage.beside[1]) == (
         "85 %",
-        "they did not hold (too narrow); since then they are calibrated on these rows",
+        (
+            "they did not hold (too narrow); then they were calibrated on these rows, which cannot "
+            "test them again"
+        ),
     )
-    assert "\n\n**Look at:** 51 % of the uncertainty is noise" in document.summary
+    assert "\n\n**Look at:** 51 % of the uncertainty is scatter" in document.summary
 
 
 def test_with_new_rows_the_page_judges_on_them_and_recalls_the_fit():
     held_out = np.array([True, False, False, False])
     document = page_document(inputs(y=Y, judged=JUDGED, held_out=held_out))
     accuracy, coverage, _ = document.headlines
-    assert accuracy.label == "typical error (RMSE) on 4 rows new to the model"
+    assert accuracy.label == "typical error (RMSE) on 4 rows, which the model had not seen"
     assert accuracy.beside == ["2.69 by guessing the mean", "held out at the fit 24,160.40"]
     assert coverage.value == "75 %"
 
@@ -188,7 +197,7 @@ def test_with_new_rows_the_page_judges_on_them_and_recalls_the_fit():
 def test_a_copy_of_a_row_does_not_count_again():
     repeats = np.array([False, False, True, False])
     document = page_document(inputs(y=Y, repeats=repeats))
-    assert document.headlines[0].label == "typical error (RMSE) on 3 rows new to the model"
+    assert document.headlines[0].label == f"typical error (RMSE) on 3 rows{UNSEEN}"
 
 
 def test_one_outlier_does_not_flatten_the_figures():
@@ -277,7 +286,7 @@ def test_rows_the_model_was_trained_on_do_not_count():
         ["RMSE", "3 ± 2", "root mean squared error: the typical error, in the target's unit"],
         ["MAE", "2 ± 2", "mean absolute error, which large errors affect less"],
     ]
-    assert document.headlines[0].label == "typical error (RMSE) on 2 rows new to the model"
+    assert document.headlines[0].label == f"typical error (RMSE) on 2 rows{UNSEEN}"
     assert [row[-1] for row in shown(document, "coverage")] == ["2"] * 4
 
 
@@ -294,7 +303,7 @@ def test_the_page_needs_no_statistics_to_be_read():
 
 def test_a_missing_target_does_not_count():
     document = page_document(inputs(y=np.array([1.0, np.nan, np.nan, np.nan])))
-    assert document.headlines[0].label == "typical error (RMSE) on 1 row new to the model"
+    assert document.headlines[0].label == f"typical error (RMSE) on 1 row{UNSEEN}"
     assert shown(document, "accuracy")[0][:2] == ["RMSE", "0"]
 
 
@@ -329,12 +338,15 @@ def calibrated(scale=2.0, raw=None, **changes):
     return replace(raw, prediction_law=law, uncalibrated=raw.uncalibrated or raw, **changes)
 
 
-def on_twins(times=3.0, raw=None, biased=False):
-    """Confidence intervals so many times as wide as their own, within the prediction intervals."""
+def on_twins(times=3.0, raw=None, biased=False, above=False):
+    """Confidence intervals so many times as wide as their own, within the prediction intervals.
+
+    Some predictions may be above theirs.
+    """
     raw = predicted([1, 2, 3, 4]) if raw is None else raw
     one = np.ones(len(raw))
     own = np.sqrt(raw.epistemic_variance)
-    law = PivotLaw(raw.mean, times * own, NORMAL_SCORES)
+    law = PivotLaw(raw.mean - np.where(above, 9 * times * own, 0.0), times * own, NORMAL_SCORES)
     bias = np.where(biased, 99.0, 0.0) * one
     return replace(
         raw,
@@ -552,22 +564,22 @@ def test_biased_rows_are_drawn_upon_the_others():
 LAWS = ("confidence_law", "prediction_law")
 
 
-def test_the_first_figure_marks_biased_rows_and_tells_of_wider_prediction_intervals():
+def test_the_first_figure_marks_predictions_beside_their_interval_and_tells_of_wider_ones():
     # The confidence interval of the last row is wider than its prediction interval.
-    prediction = on_twins(times=np.array([1.0, 1, 1, 9]), biased=[False, True, False, False])
+    prediction = on_twins(times=np.array([1.0, 1, 1, 9]), above=[False, True, False, False])
     document = page_document(inputs(prediction, summary=CALIBRATION))
     first = specifications(document)["predictions"]
     drawn = drawn_rows(first)
-    assert [row["key"] for row in drawn if row["biased"]] == [2]
-    assert "prediction, biased (triangle)" in json.dumps(first)
-    assert "1 row had a prediction interval that was made wider" in document.figures[0].caption
+    assert [row["key"] for row in drawn if row["beside"]] == [2]
+    assert "prediction outside of its confidence interval" in json.dumps(first)
+    assert "the prediction interval was widened" in document.figures[0].caption
     # Bounds that end at what a target can be are equal, but not wider.
     ended = on_twins(times=1.0)
     laws = {kind: BoundedLaw(getattr(ended, kind), 0.5, INF) for kind in LAWS}
-    assert "made wider" not in page_document(inputs(replace(ended, **laws))).figures[0].caption
+    assert "widened" not in page_document(inputs(replace(ended, **laws))).figures[0].caption
     neither = page_document(inputs(predicted([1, 2, 3, 4])))
-    assert "biased" not in json.dumps(specifications(neither)["predictions"]["layer"])
-    assert "made wider" not in neither.figures[0].caption
+    assert "outside" not in json.dumps(specifications(neither)["predictions"]["layer"])
+    assert "widened" not in neither.figures[0].caption
 
 
 @pytest.mark.parametrize(
@@ -655,7 +667,7 @@ def test_the_page_grades_its_prediction_intervals(held, words, good):
     ("given", "words"),
     [
         ({}, "**Confidence intervals** are not calibrated: they are too narrow where"),
-        ({"summary": True}, "**Confidence intervals**: they hold, as far as simulated twins show."),
+        ({"summary": True}, "**Confidence intervals** hold on simulated data, on which the model"),
         (
             {"summary": None},
             "**Confidence intervals**: it is not known how well the simulated twins",
@@ -665,7 +677,7 @@ def test_the_page_grades_its_prediction_intervals(held, words, good):
 def test_the_first_screen_says_whether_confidence_intervals_hold(given, words):
     prediction = on_twins() if given else predicted([1, 2, 3, 4])
     summary = CALIBRATION if given.get("summary") else None
-    assert page_document(inputs(prediction, summary=summary)).summary.startswith(words)
+    assert words in page_document(inputs(prediction, summary=summary)).summary
     without = page_document(inputs(level_only([1, 2], 1)))
     assert "Confidence intervals" not in without.summary
 
@@ -686,7 +698,7 @@ def test_the_widest_prediction_intervals_come_first():
     prediction = predicted([1, 2, 3, 4, 5], [1, 3, 1, 2, 5], novelty=novelty)
     document = page_document(inputs(prediction, row_numbers=np.array([10, 20, 30, 40, 50])))
     assert [row[0] for row in shown(document, "rows")] == ["50", "20", "40", "10", "30"]
-    assert "Wide intervals are not wrong" in said(document)
+    assert "A wide interval is not a mistake" in said(document)
     whole = " ".join([said(document), *(s.title for s in document.sections)])
     assert "risk" not in whole.lower()
     # The least like the training data first.
@@ -717,12 +729,11 @@ def test_a_row_shows_both_intervals_shares_and_features():
 
 def test_the_page_says_which_interval_answers_which_question():
     document = page_document(inputs(predicted([1, 2, 3, 4], [1, 10, 10, 90])))
-    purposes = document.sections[0].parts[0]
-    # Half the width is 1.96 times the scale, and for the true function 0.6 of that.
-    assert "**one new observation**, use the prediction interval (typically ± 20)" in purposes
-    assert "use the confidence interval (typically ± 12)" in purposes
-    without = page_document(inputs(level_only([1, 2], 1)))
-    assert not isinstance(without.sections[0].parts[0], str)
+    # The width is 3.92 times the scale, and for the true function 0.6 of that.
+    words = "**one new observation**, use the prediction interval (typically 39 wide)"
+    assert words in document.summary
+    assert "use the confidence interval (typically 24 wide)" in document.summary
+    assert "new observation" not in page_document(inputs(level_only([1, 2], 1))).summary
 
 
 def test_rows_to_look_at_say_why():
@@ -740,15 +751,17 @@ def test_rows_to_look_at_say_why():
         4: "wide: size missing",
     }
     assert rows.loc[2, "wide_because_of"] == "size = 2"
-    # A row at which the model is biased is one too, as many as the words and figures count.
-    biased = on_twins(raw=prediction, biased=[False, True, True, True])
+    # A prediction beside its confidence interval is one too, as many as words and figures count.
+    biased = on_twins(times=1.0, raw=prediction, above=[False, True, True, True])
     biased = page_document(inputs(biased, frame=frame, wide_because=because))
     assert table(biased, "rows").frame.set_index("row")["why"].to_dict() == {
         1: "wide: size = 900, kind = a",
         2: "unlike training data: kind = b",
-        3: "biased",
-        4: "wide: size missing; biased",
+        3: "prediction probably too high; widened",
+        4: "wide: size missing; prediction probably too high; widened",
     }
+    assert "**Be careful** with 3 of 4 rows: the prediction lies outside" in biased.summary
+    assert "careful" not in document.summary
     # No row of this table is known to be wide for some reason.
     assert "why" not in page_document(inputs()).tables[0].frame
 
@@ -817,7 +830,7 @@ def test_the_page_shows_what_moves_the_prediction():
         *("3.00 ± 0.10", "1.00 ± 0.10", "-0.10 ± 0.10")
     ]
     caption = table(document, "importance").caption
-    assert "typical error (RMSE) becomes on 80 rows that the model was not trained on" in caption
+    assert "typical error (RMSE) grows on 80 rows that the model was not trained on" in caption
     specification = specifications(document)["effects"]
     panels = [specification["datasets"][each["data"]["name"]] for each in panels_of(specification)]
     assert len(panels) == 6  # two of each feature

@@ -388,8 +388,9 @@ def test_the_verdict_is_three_lines():
     assert verdict_lines(JUDGED, [], calibrated=True) == [
         "RMSE 24,200 on 200 held-out rows; gradient boosting 25,000; guessing the mean 79,900.",
         (
-            "90 % prediction intervals contained 91 % of 200 held-out rows; 86 to 94 % would be "
-            "expected. They held; since then they are calibrated on these rows."
+            "90 % prediction intervals contained 91 % of 200 held-out rows; exact ones would "
+            "contain 86 to 94 %. They held; then they were calibrated on these rows, which cannot "
+            "test them again."
         ),
         (
             "Look at: 70 % of the uncertainty comes from the small number of rows. More rows would "
@@ -405,12 +406,15 @@ def test_the_verdict_is_three_lines():
         (
             0.85,
             True,
-            "They were slightly off (too narrow); since then they are calibrated on these rows.",
+            (
+                "They were slightly off (too narrow); then they were calibrated on these rows, "
+                "which cannot test them again."
+            ),
         ),
         (0.85, False, "They are slightly off (too narrow)."),
         (0.8, False, "They do not hold (too narrow)."),
         (0.95, False, "They are slightly off (wider than needed)."),
-        (0.87, False, "86 to 94 % would be expected. They hold."),
+        (0.87, False, "exact ones would contain 86 to 94 %. They hold."),
     ],
 )
 def test_the_verdict_says_whether_intervals_hold(share, calibrated, words):
@@ -421,15 +425,15 @@ def test_the_verdict_says_whether_intervals_hold(share, calibrated, words):
 @pytest.mark.parametrize(
     ("p_value", "words"),
     [
-        (0.5, "they hold, as far as simulated twins show."),
-        (0.011, "they are slightly off (the model's residuals are about as large on simulated"),
+        (0.5, " hold on simulated data, on which the model errs as it does on yours; real"),
+        (0.011, ": they are slightly off (the model's residuals are about as large on simulated"),
     ],
 )
 def test_the_verdict_speaks_of_calibrated_confidence_intervals(p_value, words):
     resemblance = Resemblance("smooth", 20, 1.0, 0.1, p_value)
     on_twins = CalibrationSummary((), (resemblance,), 100, {}, 0.0)
     line = verdict_lines(JUDGED, [], calibrated=True, on_twins=on_twins)[1]
-    assert f" on these rows. Confidence intervals: {words}" in line
+    assert f" test them again. Confidence intervals{words}" in line
 
 
 def test_a_model_of_an_earlier_version_has_a_verdict_too():
@@ -437,8 +441,8 @@ def test_a_model_of_an_earlier_version_has_a_verdict_too():
     assert verdict_lines({name: JUDGED[name] for name in names}, [], calibrated=False) == [
         "RMSE 24,200 on 200 held-out rows; guessing the mean 79,000.",
         (
-            "95 % prediction intervals contained 50 % of 200 held-out rows; 92 to 98 % would be "
-            "expected. They do not hold (too narrow)."
+            "95 % prediction intervals contained 50 % of 200 held-out rows; exact ones would "
+            "contain 92 to 98 %. They do not hold (too narrow)."
         ),
     ]
 

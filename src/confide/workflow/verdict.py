@@ -16,9 +16,8 @@ NOT_JUDGED = "No rows were held out, so it is not known how good the model is."
 NO_INTERVALS = "No rows were held out, so it is not known whether the prediction intervals hold."
 # What would help most, by the largest source of variance.
 HELP = {
-    "aleatoric": "is noise: what these columns do not explain, or what the model has not "
-    "learnt. Columns that say more about the target would help most; more members would "
-    "hardly narrow prediction intervals",
+    "aleatoric": "is scatter: chance, or a pattern that the model has missed. Columns that say "
+    "more about the target may help, or another learner; more members hardly",
     "classical": "comes from the small number of rows. More rows would help most",
     "optimisation": "comes from random training. A larger ensemble (more members) would help most",
     "epistemic": "comes from few rows and random training. More rows would help most",
@@ -44,7 +43,7 @@ class Held:
         """What chance makes of exact intervals, in words."""
         room = WITHIN * self.standard_error
         low, high = max(self.level - room, 0.0), min(self.level + room, 1.0)
-        return f"{100 * low:.0f} to {100 * high:.0f} % would be expected"
+        return f"exact ones would contain {100 * low:.0f} to {100 * high:.0f} %"
 
     @property
     def grade(self) -> Grade:
@@ -56,7 +55,10 @@ class Held:
         problem = "too narrow" if self.share < self.level else "wider than needed"
         why = "" if self.grade is Grade.HOLD else f" ({problem})"
         if calibrated:
-            return f"{self.grade.before}{why}; since then they are calibrated on these rows"
+            return (
+                f"{self.grade.before}{why}; then they were calibrated on these rows, which cannot "
+                "test them again"
+            )
         return f"{self.grade.now}{why}"
 
 
@@ -138,8 +140,12 @@ def confidence_words(on_twins: "CalibrationSummary | None") -> str:
         )
     if on_twins.grade is None:
         return f"Confidence intervals: {on_twins.reason}."
-    far = ", as far as simulated twins show" if on_twins.grade is Grade.HOLD else ""
-    return f"Confidence intervals: {on_twins.grade.now}{far or f' ({on_twins.reason})'}."
+    if on_twins.grade is Grade.HOLD:
+        return (
+            "Confidence intervals hold on simulated data, on which the model errs as it does on "
+            "yours; real data cannot test them, because nobody sees the true average."
+        )
+    return f"Confidence intervals: {on_twins.grade.now} ({on_twins.reason})."
 
 
 def help_words(judged: Mapping[str, float]) -> str:

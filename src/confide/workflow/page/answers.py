@@ -1,11 +1,13 @@
 """What the page answers with: three large figures, and one thing to look at."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confide.diagnostics import Grade
 from confide.document import Headline, rounded_alike
+from confide.errors import enumerated
 from confide.workflow.accuracy import Score, is_worse_than_mean
 from confide.workflow.page import judgement
 from confide.workflow.page.inputs import TRAINED, PageInputs
@@ -71,14 +73,18 @@ def _uses_fit(inputs: PageInputs) -> bool:
 
 
 def _accuracy(inputs: PageInputs, scores: list[Score]) -> Headline:
-    label = "typical error (RMSE) on {}"
+    label = "typical error (RMSE) on {}, which the model had not seen"
     if _uses_fit(inputs):
         judged = inputs.judged
         others = others_in(judged)
         rmse, *texts = rounded_alike(judged["rmse"], *others.values())
         named = [f"{text} by {name}" for name, text in zip(others, texts, strict=True)]
-        which = f"{rows_text(int(judged['rows']))} held out"
-        return Headline(rmse, label.format(which), named, judged["rmse"] < min(others.values()))
+        return Headline(
+            rmse,
+            label.format(f"{rows_text(int(judged['rows']))} held out"),
+            [*named, _beside_others(judged["rmse"], others)],
+            judged["rmse"] < min(others.values()),
+        )
     if not scores:
         return Headline("?", "typical error: not known", [_short_why(inputs)])
     unseen = judgement.unseen_rows(inputs)
@@ -87,8 +93,16 @@ def _accuracy(inputs: PageInputs, scores: list[Score]) -> Headline:
         scores[0].value, spread, *([inputs.judged["rmse"]] if inputs.judged else [])
     )
     beside = [f"{mean} by guessing the mean", *(f"held out at the fit {text}" for text in fit)]
-    which = f"{rows_text(int(unseen.sum()))} new to the model"
+    which = rows_text(int(unseen.sum()))
     return Headline(rmse, label.format(which), beside, scores[0].value < spread)
+
+
+def _beside_others(error: float, others: Mapping[str, float]) -> str:
+    """What the error is worth, in words."""
+    better = [name for name, other in others.items() if error >= other]
+    if not better:
+        return f"good: better than {'both' if len(others) > 1 else 'that'}"
+    return f"worse than {enumerated(better)}"
 
 
 def _short_why(inputs: PageInputs) -> str:
@@ -133,5 +147,6 @@ def _novelty(inputs: PageInputs) -> Headline:
     if n_rows == 0:
         return Headline("0", "rows unlike the training data", ["all of them were trained on"])
     few = n <= max(MANY_NOVEL * n_rows, 1)
-    beside = "by chance, about 1 row in 100 is" if few else "trust neither interval of these rows"
+    chance = "about 1 in 100 would be by chance"
+    beside = chance if few else f"{chance}; trust neither interval of these rows"
     return Headline(f"{n:,}", f"of {rows_text(n_rows)} unlike the training data", [beside], few)

@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 
 WIDEST = "Rows with the widest prediction intervals"
 ABOUT_WIDEST = (
-    "Wide intervals are not wrong: the model is unsure of these rows and says so. Intervals may be "
-    "wrong at rows unlike the training data, see *Novelty*."
+    "A wide interval is not a mistake. It is wide because rows like this one scatter, because "
+    "there are few of them, or because the model seems to be off there: *why* says which, as far "
+    "as it is known. If *why* says that a prediction is probably too high or too low, trust its "
+    "intervals more than the prediction. Intervals may be wrong at rows unlike the training data, "
+    "see *Novelty*."
 )
 MOVES = "What moves the prediction"
 BRUSH = " Drag sideways to select rows."
 BESIDE = (
-    " Where a confidence interval does not contain its prediction, calibration has corrected "
-    "the model for bias."
+    " Where a prediction lies outside of its confidence interval, it is probably too high or too "
+    "low: the interval is corrected for that, and the prediction is not."
 )
-STRETCHED = "a prediction interval that was made wider, to contain the confidence interval."
 ABOUT_NOVELTY = (
     "A model predicts any row, even one that is unlike all its training data. You cannot trust "
     "its intervals there. A row's p-value is the share of ordinary rows that are at least as "
@@ -72,7 +74,9 @@ def page_document(inputs: PageInputs) -> Document:
     settings = {plain(name, 80): plain(value, 2000) for name, value in inputs.settings.items()}
     found = answers.look_at(rows, scores)
     hold = answers.confidence(rows)
-    lines = [*([] if hold is None else [hold]), *(f"**Look at:** {text}" for text in found[:1])]
+    purposes = " ".join(text for text in (words.purpose_words(rows), hold) if text is not None)
+    lines = [line for line in (purposes, words.careful_words(rows)) if line]
+    lines += [f"**Look at:** {text}" for text in found[:1]]
     if len(found) > 1:
         warnings = "\n".join(f"- {text}" for text in found[1:])
         sections.insert(1, Section("Further warnings", [warnings]))
@@ -124,8 +128,6 @@ def _judgement(rows: Rows, scores: list[Score], coverage: "pd.DataFrame") -> Ite
 
 def _predictions(rows: Rows) -> Iterator[Part]:
     inputs, kinds = rows.inputs, "prediction intervals"
-    if (purposes := words.purpose_words(rows)) is not None:
-        yield purposes
     if rows.confidence_interval is not None:
         kinds = "prediction intervals (for a new observation) and confidence intervals (for the "
         kinds += f"true function; {rows.whose})"
@@ -136,10 +138,13 @@ def _predictions(rows: Rows) -> Iterator[Part]:
     caption += " and with observed values." if inputs.y is not None else "."
     if np.isinf(rows.width).any():
         caption += " A prediction interval without a bound ends at the edge of the figure."
-    if rows.is_beside.any():
+    if rows.side.any():
         caption += BESIDE
     if n := int(rows.is_stretched.sum()):
-        caption += f" {rows_text(n)} had {STRETCHED}"
+        caption += (
+            f" In {n:,} of the {rows_text(inputs.n_rows)} of this page, the prediction interval "
+            "was widened to contain the confidence interval."
+        )
     if n := figures.n_outside(rows):
         caption += f" {n} observed or predicted value{'s lie' if n > 1 else ' lies'} outside of it."
     yield Figure("predictions", caption + BRUSH, figures.sorted_predictions(rows), ROWS)
@@ -175,20 +180,19 @@ def _split(rows: Rows) -> Iterator[Part]:
         columns = [
             Column("source"),
             Column("share", "mean share", ".1%"),
-            Column("tenth", "10 % of rows are below", ".1%"),
-            Column("nine_tenths", "10 % are above", ".1%"),
+            Column("tenth", "a tenth of rows is below", ".1%"),
+            Column("nine_tenths", "a tenth is above", ".1%"),
             Column("meaning", "what it is"),
         ]
         frame = pd.DataFrame(lines, columns=[column.name for column in columns])
         caption = "Shares of the variance of a new observation, over all rows."
         if rows.confidence_is_calibrated:
             caption += (
-                " They are those before calibration: a calibrated confidence interval counts "
-                "systematic errors too, and is often wider than finite data and random training "
-                "make it."
+                " They are those before calibration. A calibrated confidence interval counts "
+                "systematic errors too, so it is often wider than these shares say."
             )
         yield Table("split", caption, frame, columns)
-        yield Figure("split", f"The same for each row.{BRUSH}", figures.split(rows), ROWS)
+        yield Figure("split", f"The same shares, row by row.{BRUSH}", figures.split(rows), ROWS)
     advice: list[Part] = [rows.inputs.advice] if rows.inputs.advice else []
     if rows.inputs.levers is not None:
         advice.append(_levers(rows, rows.inputs.levers.copy()))

@@ -43,15 +43,15 @@ def _importance(found: Effects, rows: Rows) -> Table:
     drawn = " drawn at random from those" if found.n_rows < unseen_rows(rows.inputs).sum() else ""
     which = f"{rows_text(found.n_rows)}{drawn} that the model was not trained on"
     heading = "rises by"
-    what = "How much larger the typical error (RMSE) becomes on"
+    what = "How much the typical error (RMSE) grows on"
     if not found.has_targets:
         which, heading = rows_text(found.n_rows), "move by"
         what = "How far predictions move (root mean square) on"
-    caption = f"{what} {which} when a feature's values are exchanged between rows."
+    caption = f"{what} {which} when a column is shuffled."
     caption += (
-        " Standard errors are over rows and exchanges. The model may not need a feature whose "
-        "number is smaller than two standard errors; features that go together share their "
-        "importance."
+        " The standard error counts the chance in rows and shuffles. A number smaller than two of "
+        "them is no clear sign that the model uses the column. Columns that go together share "
+        "their importance."
     )
     frame = found.importance.reset_index().head(MOST_LISTED)
     if (n := len(found.importance)) > len(frame):

@@ -47,7 +47,7 @@ CURVES = {
     RAW: COLOURS["prediction"],
 }
 OBSERVED, OBSERVED_TRAINED = "observed", "observed, trained on"
-BIASED_MEAN = "prediction, biased (triangle)"
+BESIDE = "prediction outside of its confidence interval"
 # The fewest rows that judge a model for a picture of these alone.
 FEWEST_JUDGES = 20
 # Pixels of a bar among others that it may lie upon.
@@ -203,7 +203,7 @@ def drawn_frame(rows: Rows) -> "pd.DataFrame":
             "mean_text": texts(rows, mean),
             "kind": np.where(inputs.has_status(TRAINED)[drawn], OBSERVED_TRAINED, OBSERVED),
             "status": np.asarray(inputs.status, dtype=str)[drawn],
-            "biased": rows.is_biased[drawn],
+            "beside": rows.side[drawn] != 0,
         }
     )
     intervals = {
@@ -246,7 +246,7 @@ def _interval_layers(
         prediction: COLOURS["prediction"],
         **({confidence: COLOURS["confidence"]} if rows.confidence_interval is not None else {}),
         "prediction": INK,
-        **({BIASED_MEAN: COLOURS["biased"]} if frame["biased"].any() else {}),
+        **({BESIDE: COLOURS["biased"]} if frame["beside"].any() else {}),
         **({OBSERVED: COLOURS["observed"]} if OBSERVED in observed else {}),
         **({OBSERVED_TRAINED: COLOURS["trained on"]} if OBSERVED_TRAINED in observed else {}),
     }
@@ -271,9 +271,9 @@ def _interval_layers(
     means = layer("prediction", "mean").add_params(brushed)
     style = {"opacity": 1, "clip": True}
     layers.append(means.mark_point(shape="stroke", size=12, strokeWidth=1.5, **style))
-    if BIASED_MEAN in names:
-        biased = layer(BIASED_MEAN, "mean").transform_filter("datum.biased")
-        layers.append(biased.mark_point(shape="triangle-up", filled=True, size=2 * DOT, **style))
+    if BESIDE in names:
+        beside = layer(BESIDE, "mean").transform_filter("datum.beside")
+        layers.append(beside.mark_point(shape="triangle-up", filled=True, size=2 * DOT, **style))
     for name, shape, size in ((OBSERVED_TRAINED, "diamond", 0.7 * dot), (OBSERVED, "circle", dot)):
         if name in names:
             there = f"isValid(datum.observed) && datum.kind == '{name}'"

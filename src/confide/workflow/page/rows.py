@@ -31,9 +31,10 @@ MOST_FEATURES, MOST_COLUMNS = 6, 4
 MOST_WIDENING_FEATURES = 4
 WHY = (
     "wide: columns whose typical value (the median or the most common category) would make the "
-    "prediction interval narrower; unlike training data: columns that make the row novel; biased: "
-    "on simulated twins the model is too high, or too low, each time; calibration has shifted the "
-    "confidence interval to make up for it"
+    "prediction interval narrower; unlike training data: columns that make the row novel; too high "
+    "or too low: the prediction lies outside of its confidence interval, because the model is "
+    "biased there on simulated data; widened: the prediction interval was widened to contain the "
+    "confidence interval"
 )
 
 
@@ -98,19 +99,13 @@ class Rows:
         return self.inputs.prediction.twin_errors is not None
 
     @property
-    def is_beside(self) -> Bool[np.ndarray, " row"]:
-        """Rows whose confidence interval does not contain their prediction."""
+    def side(self) -> Int[np.ndarray, " row"]:
+        """1 where a prediction is above its confidence interval, -1 where it is below, else 0."""
         if self.confidence_interval is None:
-            return np.zeros(self.inputs.n_rows, bool)
+            return np.zeros(self.inputs.n_rows, int)
         lower, upper = self.confidence_interval.T
         mean = self.inputs.prediction.mean
-        return (mean < lower) | (upper < mean)
-
-    @property
-    def is_biased(self) -> Bool[np.ndarray, " row"]:
-        """Rows at which the model is biased, by simulated twins."""
-        errors = self.inputs.prediction.twin_errors
-        return np.zeros(self.inputs.n_rows, bool) if errors is None else errors.is_biased
+        return (upper < mean).astype(int) - (mean < lower)
 
     @property
     def is_stretched(self) -> Bool[np.ndarray, " row"]:
@@ -183,8 +178,8 @@ class Rows:
             ]
             for name, columns in named.items()
         }
-        biased = self.is_biased[rows].tolist()
-        why = [_why(*of_row) for of_row in zip(*texts.values(), biased, strict=True)]
+        doubts = self.side[rows].tolist(), self.is_stretched[rows].tolist()
+        why = [_why(*of_row) for of_row in zip(*texts.values(), *doubts, strict=True)]
         if any(why):
             yield Column("why", "why", help=WHY), why
         for name, values in texts.items():
@@ -214,11 +209,14 @@ class Rows:
             yield Column(feature.name, format=feature.number_format), np.asarray(values)
 
 
-def _why(wide: str, unlike: str, is_biased: bool) -> str:
+def _why(wide: str, unlike: str, side: int, is_stretched: bool) -> str:
     """Why to look at a row; nothing else matters where it is unlike the training data."""
     if unlike:
         return f"unlike training data: {unlike}"
-    return "; ".join([f"wide: {wide}"] * bool(wide) + ["biased"] * is_biased)
+    found = [f"wide: {wide}"] if wide else []
+    if side:
+        found.append(f"prediction probably too {'high' if side > 0 else 'low'}")
+    return "; ".join(found + ["widened"] * is_stretched)
 
 
 def _from_file(

@@ -179,7 +179,7 @@ document.querySelectorAll('[id^="panel-what-if"]').forEach((panel) => {
   const boxes = data.order.map((i) => controls[i].box);
   const further = boxes.splice(data.shown);
   const grid = make("div", { class: "controls" }, ...boxes);
-  const left = make("div", { class: "answer" }, value, change, picture, lines, make("p", { class: "beside" }, "where its uncertainty comes from"), split, shares);
+  const left = make("div", { class: "answer" }, value, change, picture, lines, make("p", { class: "beside" }, data.split), split, shares);
   const right = make("div", {}, make("p", { class: "picker" }, picker, " ", reset), grid);
   if (further.length) {
     right.append(make("details", {}, make("summary", {}, `${further.length} more features`), make("div", { class: "controls" }, ...further)));

@@ -18,8 +18,8 @@ MOST_VALUES, MOST_BYTES = 50_000, 5_000_000
 # Features beside the answers; the others are folded.
 MOST_SHOWN = 12
 CAPTION = (
-    "Pick a row, change its features, and see what the model says of such a row. Everything is "
-    "computed in this page."
+    "Pick a row, change its features, and see what the model says of such a row. The thin bar "
+    "below is the row as it was. Everything is computed in this page: nothing leaves your computer."
 )
 
 
@@ -62,6 +62,8 @@ def _shown(rows: Rows, given: WhatIf) -> dict[str, Any]:
             ),
         },
         "sources": {name: SOURCES[name] for name in ("aleatoric", "classical", "optimisation")},
+        "split": "where its uncertainty comes from"
+        + ", before calibration" * rows.confidence_is_calibrated,
         "format": rows.number_format,
     }
 

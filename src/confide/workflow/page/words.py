@@ -86,10 +86,25 @@ def purpose_words(rows: Rows) -> str | None:
     if rows.confidence_interval is None:
         return None
     of_kinds = (rows.width, np.ptp(rows.confidence_interval, axis=1))
-    one, many = rounded_alike(*(float(np.median(width)) / 2 for width in of_kinds), digits=2)
+    one, many = rounded_alike(*(float(np.median(width)) for width in of_kinds), digits=2)
     return (
-        f"For **one new observation**, use the prediction interval (typically ± {one}). For the "
-        f"**average of many like it**, use the confidence interval (typically ± {many})."
+        f"For **one new observation**, use the prediction interval (typically {one} wide). For the "
+        f"**average of many like it**, use the confidence interval (typically {many} wide)."
+    )
+
+
+def careful_words(rows: Rows) -> str | None:
+    """How many predictions are probably off, which is to be known at once; None if there are none.
+
+    Rows unlike the training data have a large figure of their own.
+    """
+    n = int(np.count_nonzero(rows.side))
+    if n == 0:
+        return None
+    return (
+        f"**Be careful** with {n:,} of {rows_text(rows.inputs.n_rows)}: the prediction lies "
+        "outside of its confidence interval, and so is probably too high or too low. Trust the "
+        "interval more."
     )
 
 
