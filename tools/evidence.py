@@ -117,6 +117,11 @@ def _coverages(results: Results) -> list[str]:
     return [ends[0], ends[1], str(len(_values(ours))), ours["mean"], ends[2], ends[3]]
 
 
+def _claimed(results: Results) -> list[str]:
+    ratios = sorted(map(float, re.findall(r"\| tabular \| ([\d.]+)", results.text)))
+    return [f"{ratios[0]:g}", f"{ratios[-1]:g}", str(len(ratios))]
+
+
 def _largest(columns: Sequence[str]) -> Callable[[Results], list[str]]:
     def largest(results: Results) -> list[str]:
         return [f"{max(max(_values(results.column(name))) for name in columns):g}"]
@@ -147,6 +152,13 @@ CLAIMS = (
         "recipes.md",
         lambda results: [results.cell("others", score) for score in ("RMSE", "CRPS")],
         "python benchmarks/recipes.py",
+    ),
+    Claim(
+        "One fit of the default recipe claims {} to {} times the true standard error of its "
+        "prediction on {} forest truths.",
+        "variances.md",
+        _claimed,
+        "python benchmarks/variances.py",
     ),
     Claim(
         "On {} tables as people have them, the RMSE of `confide fit` is {} times that of the "

@@ -155,6 +155,7 @@ UNSEEN = ", which the model had not seen"
 JUDGED = {
     "rows": 200.0,
     "rmse": 24160.4,
+    "rmse_se": 900.0,
     "boosting_rmse": 25039.2,
     "mean_rmse": 79912.0,
     "target_sd": 79000.0,
@@ -183,6 +184,21 @@ def test_without_new_rows_the_page_gives_the_numbers_of_the_fit(y):
         ),
     )
     assert "\n\n**Look at:** 51 % of the uncertainty is scatter" in document.summary
+
+
+@pytest.mark.parametrize(
+    ("rmse", "worth", "good"),
+    [
+        (25039.0, "good: better than both", True),
+        (25900.0, "about as good as gradient boosting", None),
+        (25940.0, "worse than gradient boosting", False),
+        (81000.0, "worse than gradient boosting and guessing the mean", False),
+    ],
+)
+def test_an_error_is_worse_than_another_by_more_than_its_standard_error(rmse, worth, good):
+    judged = {**JUDGED, "rmse": rmse}
+    accuracy, *_ = page_document(inputs(judged=judged, held_out=np.ones(4, bool))).headlines
+    assert (accuracy.beside[-1], accuracy.good) == (worth, good)
 
 
 def test_with_new_rows_the_page_judges_on_them_and_recalls_the_fit():

@@ -79,12 +79,9 @@ def _accuracy(inputs: PageInputs, scores: list[Score]) -> Headline:
         others = others_in(judged)
         rmse, *texts = rounded_alike(judged["rmse"], *others.values())
         named = [f"{text} by {name}" for name, text in zip(others, texts, strict=True)]
-        return Headline(
-            rmse,
-            label.format(f"{rows_text(int(judged['rows']))} held out"),
-            [*named, _beside_others(judged["rmse"], others)],
-            judged["rmse"] < min(others.values()),
-        )
+        worth, good = _beside_others(judged["rmse"], judged.get("rmse_se", 0.0), others)
+        which = f"{rows_text(int(judged['rows']))} held out"
+        return Headline(rmse, label.format(which), [*named, worth], good)
     if not scores:
         return Headline("?", "typical error: not known", [_short_why(inputs)])
     unseen = judgement.unseen_rows(inputs)
@@ -97,12 +94,16 @@ def _accuracy(inputs: PageInputs, scores: list[Score]) -> Headline:
     return Headline(rmse, label.format(which), beside, scores[0].value < spread)
 
 
-def _beside_others(error: float, others: Mapping[str, float]) -> str:
-    """What the error is worth, in words."""
-    better = [name for name, other in others.items() if error >= other]
-    if not better:
-        return f"good: better than {'both' if len(others) > 1 else 'that'}"
-    return f"worse than {enumerated(better)}"
+def _beside_others(
+    error: float, standard_error: float, others: Mapping[str, float]
+) -> tuple[str, bool | None]:
+    """What the error is worth, in words, and whether it is good; None where chance may decide."""
+    worse_than = [name for name, other in others.items() if error >= other + standard_error]
+    if worse_than:
+        return f"worse than {enumerated(worse_than)}", False
+    if near := [name for name, other in others.items() if error >= other]:
+        return f"about as good as {enumerated(near)}", None
+    return f"good: better than {'both' if len(others) > 1 else 'that'}", True
 
 
 def _short_why(inputs: PageInputs) -> str:
