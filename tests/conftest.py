@@ -6,6 +6,10 @@ networks are compiled once.
 
 import os
 
+# Workers share the cores: a second thread of scikit-learn's trees would wait for one that is taken,
+# and some tests then took forty times as long. It is read where OpenMP is first loaded.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import jax
 import jaxtyping
 import numpy as np
