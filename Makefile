@@ -6,20 +6,24 @@ BIN := $(VENV)/bin
 TORCH ?= torch==2.13.0
 export CONFIDE_DATA
 
-.PHONY: demo test test-slow lint docs check bench peers paper faults minimums release-check clean
+.PHONY: demo test test-slow test-all lint docs check bench peers paper faults minimums release-check clean
 
 demo: $(VENV)/.demo
 	$(BIN)/confide demo
 
-# All but the slow tests.
+# All but the slow tests. A worker takes neighbouring tests, which share fixtures and compiled
+# programs, and helps another when it has finished its own.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 # Those that take more than a few seconds each: half an hour. Ray may end a process that it has
 # left, so its tests have one of their own.
 test-slow: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto -m slow --ignore tests/engines
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow --ignore tests/engines
 	$(BIN)/python -m pytest -m slow tests/engines
+
+# Every test: what continuous integration runs.
+test-all: test test-slow
 
 # Formatting, lint and types.
 lint: $(VENV)/.check
@@ -33,7 +37,7 @@ docs: $(VENV)/.docs
 	$(BIN)/python docs/tools/assemble.py build/pages
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=docs/tools $(BIN)/mkdocs build --strict
 
-check: lint docs test test-slow
+check: lint docs test-all
 
 # Ours against the same procedure in other libraries; about 25 minutes.
 bench: $(VENV)/.peers

@@ -44,7 +44,8 @@ class BootstrappedDeepEnsembleRegressor(IntervalRegressor):
         >>> import numpy as np
         >>> x = np.linspace(-1, 1, 200)[:, None]
         >>> y = np.sin(3 * x[:, 0]) + np.random.default_rng(0).normal(0, 0.1, 200)
-        >>> model = BootstrappedDeepEnsembleRegressor(random_state=0).fit(x, y)
+        >>> quick = {"max_epochs": 20, "calibration": None}  # left out, the recipe decides
+        >>> model = BootstrappedDeepEnsembleRegressor(**quick, random_state=0).fit(x, y)
         >>> y_pred, interval = model.predict_interval(x, confidence_level=0.9, kind="confidence")
         >>> interval.shape
         (200, 2)
