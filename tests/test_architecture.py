@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -136,3 +137,9 @@ def test_every_public_name_is_listed_and_has_its_home():
 def test_a_name_that_is_not_there_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'coverage_chekc'"):
         confide.coverage_chekc  # noqa: B018
+
+
+def test_trees_of_scikit_learn_have_the_threads_that_the_tests_allow():
+    """Set after OpenMP was loaded, it would do nothing: each tree would wait for other workers."""
+    openmp = pytest.importorskip("sklearn.utils._openmp_helpers")
+    assert openmp._openmp_effective_n_threads() == int(os.environ["OMP_NUM_THREADS"])
