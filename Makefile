@@ -11,15 +11,14 @@ export CONFIDE_DATA
 demo: $(VENV)/.demo
 	$(BIN)/confide demo
 
-# All but the slow tests. A worker takes neighbouring tests, which share fixtures and compiled
-# programs, and helps another when it has finished its own.
+# All but the slow tests.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n auto -m "not slow"
 
 # Those that take more than a few seconds each: half an hour. Ray may end a process that it has
 # left, so its tests have one of their own.
 test-slow: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto --dist worksteal -m slow --ignore tests/engines
+	$(BIN)/python -m pytest -n auto -m slow --ignore tests/engines
 	$(BIN)/python -m pytest -m slow tests/engines
 
 # Every test: what continuous integration runs.

@@ -77,8 +77,7 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         >>> from sklearn.linear_model import LinearRegression
         >>> x = np.linspace(0, 1, 100)[:, None]
         >>> y = x[:, 0] + np.random.default_rng(0).normal(0, 0.1, 100)
-        >>> model = ConfidenceRegressor(LinearRegression(), n_simulations=10, random_state=0)
-        >>> model = model.fit(x, y)
+        >>> model = ConfidenceRegressor(LinearRegression(), random_state=0).fit(x, y)
         >>> y_pred, interval = model.predict_interval(x, confidence_level=0.9, kind="confidence")
         >>> interval.shape
         (100, 2)
