@@ -1,7 +1,7 @@
 """The `map` of an engine: the same results in the same order, wherever the work is done."""
 
 import os
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
 from unittest import mock
@@ -12,7 +12,7 @@ import pytest
 from support.calls import doubtful, faulty, process_and_cores, scaled
 from support.pieces import InMemory, Remembers, Square
 
-from confide.cores import available_cores, within_cores
+from confide.cores import available_cores, blas_threads, one_blas_thread, within_cores
 from confide.engines import ENGINES, ClusterError, Engine, InProcess, Joblib, named_engine
 from confide.engines.calls import Call
 from confide.engines.ray_cluster import _result
@@ -85,6 +85,17 @@ def test_cores_are_bounded_inside_the_block_alone():
         with within_cores(10**6):
             assert available_cores() == before
     assert available_cores() == before
+
+
+def test_matrices_have_one_thread_until_the_last_block_ends():
+    before = blas_threads()
+    first, second = one_blas_thread(), one_blas_thread()
+    with ExitStack() as blocks:
+        first.__enter__()
+        blocks.enter_context(second)
+        first.__exit__(None, None, None)  # threads of Python end their blocks in any order
+        assert blas_threads() == 1
+    assert blas_threads() == before
 
 
 @pytest.mark.parametrize("name", ENGINES)

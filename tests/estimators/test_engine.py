@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 import confide
@@ -58,6 +59,26 @@ def test_any_regressor_takes_it_too(rows):
         confide.ConfidenceRegressor(Ridge(), n_simulations=10, random_state=0, engine=engine)
         .fit(*rows)
         .predict_interval(rows[0], 0.9, kind="confidence")[1]
+        for engine in ("in-process", Joblib(2))
+    )
+    assert np.array_equal(home, away)
+
+
+@pytest.mark.slow
+def test_regressors_that_multiply_matrices_are_the_same_in_other_processes():
+    generator = np.random.default_rng(1)
+    X = generator.normal(size=(600, 4))
+    y = np.sin(2 * X[:, 0]) + generator.normal(0, 0.3, 600)
+    home, away = (
+        confide.ConfidenceRegressor(
+            KernelRidge(kernel="rbf"),
+            twin="forest",
+            n_simulations=10,
+            random_state=0,
+            engine=engine,
+        )
+        .fit(X, y)
+        .predict_interval(X, 0.9, kind="confidence")[1]
         for engine in ("in-process", Joblib(2))
     )
     assert np.array_equal(home, away)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 
+from confide.cores import with_blas_threads
 from confide.errors import TwinError
 from confide.randomness import key_from
 from confide.simulate import (
@@ -36,6 +37,15 @@ def sample(function, n=200, noise=0.2, seed=0):
 
 
 # Functions.
+
+
+def test_a_smooth_function_is_the_same_with_any_number_of_threads():
+    X, y = sample(wave, n=1000)
+    values = []
+    for n_threads in (1, 2):
+        with with_blas_threads(n_threads):
+            values.append(smooth(X, y, 0)(X, y)(X))
+    assert np.array_equal(*values)
 
 
 def test_a_forest_as_arrays_is_the_forest():

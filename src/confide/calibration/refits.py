@@ -9,6 +9,7 @@ from jaxtyping import Float, Float64, Int, PRNGKeyArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from confide.cores import one_blas_thread
 from confide.engines import Engine, InProcess
 from confide.learners import spread
 from confide.methods import fit_batches, mean_of
@@ -131,8 +132,10 @@ class EstimatorRefit(Refit):
 
 
 def _fitted(one: tuple[Any, Row], X: Any) -> Any:
+    """A fit. Jobs side by side have one thread for matrices each, so this process has one too."""
     estimator, y = one
-    return estimator.fit(X, y)
+    with one_blas_thread():
+        return estimator.fit(X, y)
 
 
 def seeded(estimator: Any, seed: int) -> Any:

@@ -48,8 +48,10 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
     prediction intervals it is fitted to four fifths of the rows in turn, and predicts the others.
 
     So a fit takes 2 `n_simulations` + 7 fits of the regressor. They run in parallel with joblib:
-    set `n_jobs`, or choose a backend with `joblib.parallel_config`. Wherever the regressor has a
-    `random_state`, each fit has another one. To keep a fitted model, pickle it with joblib.
+    set `n_jobs`, or choose a backend with `joblib.parallel_config`. All but the first have one
+    thread for products of matrices, wherever they run: last bits would differ otherwise. Wherever
+    the regressor has a `random_state`, each fit has another one. To keep a fitted model, pickle it
+    with joblib.
 
     Args:
         estimator: any regressor, such as `HistGradientBoostingRegressor()`, or a pipeline that ends

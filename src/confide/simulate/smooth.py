@@ -8,6 +8,7 @@ from jaxtyping import Float64
 from scipy import linalg
 from sklearn.metrics.pairwise import rbf_kernel
 
+from confide.cores import one_blas_thread
 from confide.trees import Row, Table
 
 Matrix = Float64[np.ndarray, "_ _"]
@@ -43,6 +44,7 @@ class Kernels:
     gamma: float
     constant: float
 
+    @one_blas_thread()
     def __call__(self, X: Table, cells_per_block: int = CELLS_PER_BLOCK) -> Row:
         """The sum at each row."""
         size = max(1, cells_per_block // len(self.weights))
@@ -56,6 +58,7 @@ class Kernels:
         return np.asarray(rbf_kernel((X - self.x_mean) / self.x_scale, self.landmarks, self.gamma))
 
 
+@one_blas_thread()
 def smooth(
     X: Table,
     y: Row,
@@ -87,6 +90,7 @@ def smooth(
     fallback = (np.inf, lengths[-1], 1.0)
     _, length, ridge = min(candidates, key=lambda candidate: candidate[0], default=fallback)
 
+    @one_blas_thread()
     def fit(X: Table, y: Row) -> Kernels:
         kernels, root, features = spanned(X, length, seed)
         gram = features.T @ features
