@@ -72,8 +72,8 @@ class RowError(ValueError):
         super().__init__(message.replace("{row}", str(row)))
         self.message, self.row = message, row
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.message, self.row)
+    def __reduce__(self) -> tuple[type, tuple[object, ...], dict[str, object]]:
+        return type(self), (self.message, self.row), self.__dict__
 
 
 class TableMismatchError(ValueError):

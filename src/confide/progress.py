@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -10,11 +11,23 @@ Work: TypeAlias = int | Fraction
 Progress: TypeAlias = Callable[[Work], None]
 """Called with the amount of work just done, possibly from a worker thread."""
 
+_none_shown: ContextVar[bool] = ContextVar("no bars", default=False)
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Shows no bars until the block ends: those of calls side by side would fall on each other."""
+    token = _none_shown.set(True)
+    try:
+        yield
+    finally:
+        _none_shown.reset(token)
+
 
 @contextmanager
 def progress_bar(description: str, total: int, *, shown: bool) -> Iterator[Progress | None]:
     """A function to call with the amount of work just done, or None when nothing is shown."""
-    if not shown:
+    if not shown or _none_shown.get():
         yield None
         return
     from rich.console import Console  # here, so that a quiet library does not pay for it

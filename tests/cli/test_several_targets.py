@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import confide
+from confide import BootstrappedDeepEnsembleRegressor, TrainingDivergedError
 from confide.cli import main
 
 QUICK = ["--recipe", "paper", "--epochs", "3", "--members", "2"]
@@ -62,6 +63,29 @@ def test_predictions_are_those_of_two_models(fit, homes, tmp_path):
         expected = pd.read_csv(alone, dtype=str).add_prefix(f"{target}_")
         found = pd.read_csv(together, dtype=str)[expected.columns]
         pd.testing.assert_frame_equal(found, expected)
+
+
+@pytest.mark.slow
+def test_two_processes_write_the_same_model_and_say_the_same(fit, homes, tmp_path):
+    path, at_home = fit
+    away = done("fit", homes, *BOTH, "-o", tmp_path / "away", *QUICK, "--engine", "joblib")
+    assert (tmp_path / "away").read_bytes() == path.read_bytes()
+    assert "Fitting 2 targets side by side: 100 %" in away.stderr
+
+    def verdict(result):
+        return result.stderr.partition("Target 'price':")[2].partition("Next:")[0]
+
+    assert verdict(away) == verdict(at_home)
+
+
+def test_an_error_in_training_names_its_target(homes, tmp_path, monkeypatch):
+    def diverge(*_, **__):
+        raise TrainingDivergedError(0, 1, 2)
+
+    monkeypatch.setattr(BootstrappedDeepEnsembleRegressor, "fit", diverge)
+    result = run("fit", homes, *BOTH, "-o", tmp_path / "model", *QUICK)
+    assert result.exit_code == 1
+    assert result.stderr.endswith("may also be the cause. This was the target 'price'.\n")
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import signal
 import time
 import warnings
 
-from confide.cores import available_cores
+from confide.cores import available_cores, blas_threads
 
 
 def scaled(item, factor):
@@ -20,6 +20,11 @@ def faulty(item):
 
 def process_and_cores(item):
     return os.getpid(), available_cores()
+
+
+def threads_there(estimator, own):
+    assert estimator.engine == "in-process"
+    return blas_threads()
 
 
 def doubtful(item):

@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from support.workers import Workers
 
 import confide
 from confide import BootstrappedDeepEnsembleRegressor
@@ -77,6 +78,19 @@ def test_each_target_is_fitted_as_if_the_others_were_not_there(rows, estimator, 
         expected = predicted(alone.model, without).add_prefix(f"{target}_")
         pd.testing.assert_frame_equal(together[expected.columns], expected, check_exact=True)
         assert fitted.targets[target].to_json() == alone.to_json()
+
+
+def test_workers_fit_and_judge_a_target_each(rows, estimator, fitted, tmp_path):
+    engine = Workers(2)
+    away = fit_targets(
+        rows, TARGETS, clone(estimator).set_params(engine=engine), file="rows.csv", seed=1
+    )
+    assert engine.names == ["_fitted_here"] * 2
+    assert away.to_json() == fitted.to_json()
+    assert away.targets["price"].notes == fitted.targets["price"].notes
+    for name, each in {"home": fitted, "away": away}.items():
+        each.model.save(tmp_path / name)
+    assert (tmp_path / "home").read_bytes() == (tmp_path / "away").read_bytes()
 
 
 def test_blocks_of_rows_and_kept_columns_are_predicted_alike(model, rows):

@@ -38,6 +38,7 @@ AS_OPTIONS = {
     "pass a number of epochs": "pass a number of --epochs",
     "Pass it: confide.load(path, network=...)": "Pass it with --network package.module:make",
 }
+ENDS = (".", "?", "!")
 _asked_to_stop: list[int] = []
 
 
@@ -192,7 +193,7 @@ def messages(kept: str = "", *more: type[Exception]) -> Iterator[None]:
         raise SystemExit(1) from None
     except (*PLAIN_ERRORS, *more) as error:  # type: ignore[misc]
         sentence = _in_words(error)
-        stop = "" if sentence.endswith((".", "?", "!")) else "."
+        stop = "" if sentence.endswith(ENDS) else "."
         raise click.ClickException(f"{sentence}{stop} {kept}".rstrip()) from None
     except MemoryError as error:
         message = f"There is not enough memory for this table. {error}".rstrip()
@@ -305,6 +306,12 @@ def _end(number: int, _: Any) -> NoReturn:
 
 
 def _in_words(error: Exception) -> str:
+    """Its message, and notes such as which target it is of."""
+    sentence, notes = _without_notes(error), getattr(error, "__notes__", [])
+    return " ".join([sentence + "." * (not sentence.endswith(ENDS)), *notes]) if notes else sentence
+
+
+def _without_notes(error: Exception) -> str:
     if (problem := getattr(error, "problem", None)) is not None:
         return f"{problem} {LOOK_AT_TABLE}"
     if isinstance(error, OSError) and error.strerror:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from confide.cores import within_cores
 from confide.errors import ClusterError
+from confide.progress import without_bars
 
 
 class Outcome(NamedTuple):
@@ -51,7 +52,7 @@ class Call(NamedTuple):
                 f"{self.version}; a worker has {here}. Install {self.version} on every machine of "
                 "the cluster."
             )
-        with within_cores(self.most_cores):
+        with within_cores(self.most_cores), without_bars():
             if os.getpid() == self.process:  # threads: warnings arrive by themselves
                 return Outcome(self.function(item, *common), ())
             with warnings.catch_warnings(record=True) as caught:

@@ -67,6 +67,14 @@ class Joblib(Engine):
                 InProcess().run(left[:room], store, observer)
             left = left[room:] if not new else [piece for piece in left if piece not in new]
 
+    def n_workers(self) -> int:
+        """Processes that work side by side; one where the jobs are threads of this process."""
+        from joblib.parallel import get_active_backend
+
+        backend, _ = get_active_backend()
+        uses_threads = getattr(backend, "uses_threads", False)
+        return 1 if uses_threads else self._n_at_once
+
     @property
     def _n_at_once(self) -> int:
         from joblib import effective_n_jobs

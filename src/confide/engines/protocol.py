@@ -61,6 +61,9 @@ class Engine(Protocol):
 
     It has two doors: `map` for calls whose results are wanted now, such as a fit's members, and
     `run` for pieces whose results are kept as they come, such as an experiment's cells.
+
+    An engine may also have a method `n_workers()`, which returns how many calls of `map` other
+    processes work on at once. Whole fits go only to an engine that has it.
     """
 
     def connected(self) -> AbstractContextManager[None]:

@@ -95,6 +95,11 @@ class RayCluster(Engine):
                 for reference in waiting:
                     ray.cancel(reference, force=True)
 
+    def n_workers(self) -> int:
+        """Calls that the cluster has cores for at once."""
+        with SESSION.opened(self.address) as ray:
+            return self._n_at_once(ray)
+
     def run(self, pieces: Sequence[P], store: Store[P, Kept], observer: Observer[P, Kept]) -> None:
         """Returns when this cluster or another process has finished every piece.
 
@@ -142,8 +147,11 @@ class RayCluster(Engine):
         Twice as many as can run, so that no core waits for this process; more would only keep
         other processes from them.
         """
+        return 2 * self._n_at_once(ray)
+
+    def _n_at_once(self, ray: ModuleType) -> int:
         SESSION.look(ray)
-        return 2 * max(1, int(SESSION.n_cpus / self.cpus_per_piece))
+        return max(1, int(SESSION.n_cpus / self.cpus_per_piece))
 
 
 @dataclass

@@ -24,6 +24,7 @@ from confide.estimators.several import models_of as models_of
 from confide.estimators.several import prefixed as prefixed
 from confide.estimators.several import refuse_several as refuse_several
 from confide.estimators.several import refuse_too_many as refuse_too_many
+from confide.estimators.side_by_side import for_each_target as for_each_target
 from confide.estimators.training_rows import TrainingRows as TrainingRows
 from confide.estimators.validation import as_fitted_table as as_fitted_table
 from confide.estimators.validation import check_targets as check_targets

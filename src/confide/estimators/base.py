@@ -149,8 +149,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         """
         if (columns := several_columns(self, X, y, sample_weight)) is not None:
             of_rows = {"sample_weight": sample_weight, "groups": groups}
-            with self._engine.connected():
-                return self.adopt_targets(fitted_to_each(self, X, columns, **of_rows))
+            return self.adopt_targets(fitted_to_each(self, X, columns, **of_rows))
         settings, checked, key = self.settings(), copy(self), key_from(self.random_state)
         if is_source(X):
             of_sample = generator_from(split_on_host(key, 17)[-1])  # beyond all that a fit has
@@ -298,7 +297,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
             how: dict[str, Any] = {"progress": progress}
             fits = fit_batches(self.method, keys, data.X, targets, settings, learner, **how)
             sets = zip(random_states, targets, fits, strict=True)
-            calibrated = self._calibrated_sets(sets, data.X, settings.n_members)
+            calibrated = self._calibrated_sets(sets, data.X)
             novelty = None
             for seed, (fitted, on_twins) in zip(random_states, calibrated, strict=True):
                 # One for all: the inputs are the same.
@@ -311,18 +310,24 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         self,
         sets: Iterable[tuple[int, Row, Any]],
         X: Float[np.ndarray, "row feature"],
-        n_members: int,
     ) -> "Iterator[tuple[Any, ConfidenceCalibration | None]]":
         """The fits to many data sets, each calibrated as a whole by one worker of the engine."""
         if self._calibration is None:
             return ((fitted, None) for _, _, fitted in sets)
-        from confide.calibration import usual_simulations
-
         alone = clone(self)
         if hasattr(alone, "engine"):
             alone.engine = None
-        memory = of_worker(X.shape, 2 * usual_simulations(len(X)) * n_members)
+        memory = self._memory_of_fit(X.shape)
         return self._engine.map(_with_calibration, sets, (alone, X), memory=memory)
+
+    def _memory_of_fit(self, shape: tuple[int, int]) -> float:
+        """Bytes that a worker needs for a whole fit to so many rows and columns."""
+        n_members: int = self.settings().n_members
+        if self._calibration is None:
+            return of_worker(shape, 2 * n_members)  # they, and they retrained
+        from confide.calibration import usual_simulations
+
+        return of_worker(shape, 2 * usual_simulations(shape[0]) * n_members)
 
     @overload
     def predict(self, X: ArrayLike, return_std: Literal[False] = ...) -> Row: ...

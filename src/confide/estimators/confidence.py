@@ -63,7 +63,8 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
             see `calibrate_confidence`.
         n_jobs: jobs of joblib, where there is no `engine`.
         engine: where the regressor is fitted again, such as "ray" for a Ray on this machine or
-            `confide.engines.RayCluster("auto")` for a cluster. Results do not depend on it.
+            `confide.engines.RayCluster("auto")` for a cluster. Several targets are fitted there
+            side by side. Results do not depend on it.
         verbose: show progress bars.
         random_state: seed; with the same seed, the same numbers.
 
@@ -128,7 +129,7 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         checked = copy(self)
         data = checked_training_data(checked, X, y)
         of_fit, of_folds, of_twins = split_on_host(key_from(self.random_state), 3)
-        engine = Joblib(self.n_jobs) if self.engine is None else named_engine(self.engine)
+        engine = self._engine
         refit = EstimatorRefit(self.estimator, X, engine)
         seed = int(generator_from(of_fit).integers(2**31))
         fitted = seeded(self.estimator, seed).fit(X, data.y)
@@ -153,6 +154,11 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
             checked._learn_noise(of_folds, refit, matrix, data.y)  # noqa: SLF001
         self.__dict__.update(checked.__dict__)  # a fit that fails leaves the former one whole
         return self
+
+    @property
+    def _engine(self) -> Engine:
+        """Where the regressor is fitted again."""
+        return Joblib(self.n_jobs) if self.engine is None else named_engine(self.engine)
 
     def _learn_noise(self, key: Any, refit: Any, X: Any, y: Row) -> None:
         """From residuals of rows that were left out: the noise, and the law of new observations."""

@@ -72,7 +72,8 @@ ARGUMENTS = {
     "n_jobs": "threads, or None for one per core. Results do not depend on it.",
     "engine": """where members are trained: None for this process, "joblib" for joblib's backend,
         "ray" for a Ray on this machine, or an engine such as
-        `confide.engines.RayCluster("10.0.0.1:6379")`. Results do not depend on it.""",
+        `confide.engines.RayCluster("10.0.0.1:6379")`. Several targets are fitted there side by
+        side. Results do not depend on it.""",
     "verbose": "show a progress bar while fitting.",
     "random_state": "seed. The same seed gives the same numbers on the same machine.",
 }

@@ -8,6 +8,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
+from confide.engines import Engine
 from confide.estimators.several import of_each_target, stacked
 from confide.estimators.validation import checked_weight
 from confide.prediction import Kind, Prediction
@@ -43,14 +44,30 @@ class IntervalMixin:
         return score
 
     def adopt_targets(self, targets: Mapping[str, Self]) -> Self:
-        """Takes over a fitted model for each target, at once; nothing of an earlier fit is left."""
+        """Takes over a fitted model for each target, at once; nothing of an earlier fit is left.
+
+        What they do next, such as a calibration, is done by this estimator's engine.
+        """
         first: Any = next(iter(targets.values()))
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(first, name):
                 kept[name] = getattr(first, name)
+        if "engine" in kept:
+            for own in targets.values():
+                vars(own)["engine"] = kept["engine"]
         self.__dict__ = {**kept, "targets_": dict(targets)}
         return self
+
+    @property
+    def _engine(self) -> Engine:
+        """Where fits, or parts of them, are done."""
+        raise NotImplementedError
+
+    def _memory_of_fit(self, shape: tuple[int, int]) -> float:
+        """Bytes that a worker needs for a whole fit to so many rows and columns; 0 if unknown."""
+        del shape
+        return 0.0
 
     def _prediction(self, X: ArrayLike) -> Prediction:
         """What the model says about some rows."""

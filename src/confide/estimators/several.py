@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import narwhals as nw
 import numpy as np
-from sklearn.base import clone
 
 from confide.encoding import EncodedTable, column_names, is_table
 from confide.errors import listed, nearest
+from confide.estimators.side_by_side import for_each_target
 from confide.estimators.target import check_transform_and_bounds
 from confide.estimators.validation import checked_target, checked_weight
 from confide.prediction import Prediction
@@ -123,8 +123,14 @@ def of_each_target(join: Callable[[Mapping[str, Any]], Any]) -> Callable[[Method
 
 
 def fitted_to_each(estimator: Model, X: Any, columns: Columns, **how: Any) -> dict[str, Model]:
-    """A clone of an estimator fitted to each target."""
-    return {name: clone(estimator).fit(X, y, **how) for name, y in columns.items()}
+    """A clone of an estimator fitted to each target; side by side, if its engine has workers."""
+    n_rows, *others = getattr(X, "shape", (len(next(iter(columns.values()))),))
+    shape = n_rows, others[0] if others else 0
+    return for_each_target(_fitted, estimator, columns, X, how, shape=shape)
+
+
+def _fitted(estimator: Any, y: Row, X: Any, how: Mapping[str, Any]) -> Any:
+    return estimator.fit(X, y, **how)
 
 
 def with_each_target(

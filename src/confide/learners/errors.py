@@ -1,5 +1,7 @@
 """What only training can show."""
 
+from typing import Any
+
 
 class TrainingDivergedError(ValueError):
     """A member's loss stopped being finite.
@@ -19,6 +21,6 @@ class TrainingDivergedError(ValueError):
         )
         self.member, self.epoch, self.step = member, epoch, step
 
-    def __reduce__(self) -> tuple[type, tuple[int, int, int]]:
-        """So that it travels between processes: an exception is rebuilt from its arguments."""
-        return type(self), (self.member, self.epoch, self.step)
+    def __reduce__(self) -> tuple[type, tuple[int, int, int], dict[str, Any]]:
+        """So that it travels between processes, with its notes."""
+        return type(self), (self.member, self.epoch, self.step), self.__dict__

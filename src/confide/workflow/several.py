@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import clone
-
 from confide.document import Document
 from confide.errors import TargetError
-from confide.estimators import IntervalRegressor, check_targets, refuse_too_many
+from confide.estimators import (
+    IntervalRegressor,
+    check_targets,
+    for_each_target,
+    refuse_too_many,
+)
 from confide.workflow.fit import FittedTable, fit_table
 from confide.workflow.notes import Notes
 from confide.workflow.page.content import page_document
@@ -64,11 +67,22 @@ def fit_targets(
     parts = {target: without_others(table, target, targets) for target in targets}
     for target, part in parts.items():
         _refuse_hopeless(part, target)
-    fitted = {
-        target: fit_table(part, target, clone(estimator), **how) for target, part in parts.items()
-    }
+    names = {target: target for target in targets}
+    shape = table.num_rows, table.num_columns
+    fitted = for_each_target(_fitted, estimator, names, table, targets, how, shape=shape)
     model = estimator.adopt_targets({name: each.model for name, each in fitted.items()})
     return FittedTargets(model, fitted)
+
+
+def _fitted(
+    estimator: IntervalRegressor,
+    target: str,
+    table: "pa.Table",
+    targets: Sequence[str],
+    how: Mapping[str, Any],
+) -> FittedTable:
+    # The whole table is what all have in common, so that other processes get it once.
+    return fit_table(without_others(table, target, targets), target, estimator, **how)
 
 
 def without_others(table: "pa.Table", target: str, targets: Sequence[str]) -> "pa.Table":

@@ -50,6 +50,28 @@ def test_a_fit_and_its_calibration_are_those_of_home_to_the_last_bit(engine, at_
     assert not hasattr(away.fitted_.learner, "engine")
 
 
+class Counting:
+    """A cluster that counts the calls of its workers, by the names of the functions."""
+
+    def __init__(self, engine):
+        self.engine, self.names = engine, []
+        self.connected, self.run, self.n_workers = engine.connected, engine.run, engine.n_workers
+
+    def map(self, function, items, common=(), *, memory=0.0):
+        for result in self.engine.map(function, items, common, memory=memory):
+            self.names.append(function.__name__)
+            yield result
+
+
+def test_two_targets_have_a_worker_each_and_are_those_of_home(engine, tmp_path):
+    X, y = table()
+    Y, counting = pd.DataFrame({"price": y, "rent": np.abs(y)}), Counting(engine)
+    home, away = (estimator(one).set_params(calibration="twins") for one in (None, counting))
+    assert content(away.fit(X, Y), tmp_path / "away") == content(home.fit(X, Y), tmp_path / "home")
+    assert counting.names == ["_fitted_here"] * 2
+    assert away.targets_["rent"].engine is counting
+
+
 class Losing:
     """A cluster that loses a node when the first result has come."""
 
