@@ -162,10 +162,10 @@ def test_errors_on_a_twin_that_shows_more_bias_than_the_data_count_in_proportion
     own, once = np.array([-1.0, 1.0, 3.0]), np.array([[0.0, 1.0, 2.0]])
     # A constant does not count, and sizes of one twin in five may be smaller by chance.
     simulated = np.concatenate([once, *[100 + 4 * once] * 5, 1000 * once])
-    assert on_twins._in_proportion(own, simulated) == pytest.approx(2 / 4)
-    assert on_twins._in_proportion(own, 2 * once + 7) == pytest.approx(1)
-    assert on_twins._in_proportion(own, once) == 1  # never larger
-    assert on_twins._in_proportion(own, 0 * once) == 1
+    assert on_twins._in_proportion(own, simulated, 1.0) == pytest.approx(2 / 4)
+    assert on_twins._in_proportion(own, 2 * once + 7, 1.0) == pytest.approx(1)
+    assert on_twins._in_proportion(own, once, 1.0) == 1  # never larger
+    assert on_twins._in_proportion(own, 0 * once, 1.0) == 1
 
 
 def test_a_rougher_twin_does_not_widen_in_proportion_to_its_noise():

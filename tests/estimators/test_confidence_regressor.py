@@ -130,6 +130,15 @@ def test_the_same_seed_gives_the_same_numbers_whoever_computes_them(model):
     assert other.predict_interval(X, 0.8, "confidence")[1].tolist() != expected
 
 
+def test_a_regressor_that_goes_through_its_data_has_intervals_too():
+    """It shows no bias, and its errors are the noise: the largest of them decide the widths."""
+    X, y = sample()
+    regressor = ExtraTreesRegressor(2, random_state=0)
+    model = ConfidenceRegressor(regressor, n_simulations=10, random_state=0).fit(X, y)
+    low, high = model.predict_interval(X, 0.8, "confidence")[1].T
+    assert np.mean((low <= X @ SLOPES) & (high >= X @ SLOPES)) > 0.5
+
+
 def test_a_model_can_be_pickled_and_cloned(model):
     X, _ = sample()
     again = pickle.loads(pickle.dumps(model))  # noqa: S301

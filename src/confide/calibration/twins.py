@@ -186,7 +186,8 @@ class ConfidenceCalibration:
         share = _chosen_share(at_unseen) if isinstance(shift, str) else float(shift)
         echoed, size = refit.mean(correction.echo, rows), 1.0
         if share > 0:
-            size = _in_proportion(correction.bias(echoed, own.mean, X[rows]), at_seen.bias)
+            bias = correction.bias(echoed, own.mean, X[rows])
+            size = _in_proportion(bias, at_seen.bias, correction.units.y_scale)
         errors = size * at_seen.errors(share)
         calibration = cls(
             correction,
@@ -452,7 +453,7 @@ class _AtRows(NamedTuple):
         return self.means - shift * self.bias - self.true
 
 
-def _in_proportion(own: Row, simulated: PerSimulation) -> float:
+def _in_proportion(own: Row, simulated: PerSimulation, y_scale: float) -> float:
     r"""What errors on twins are multiplied with, at most 1.
 
     A twin learns some of the noise, so that it may be rougher than the true function. Fits to it
@@ -460,14 +461,18 @@ def _in_proportion(own: Row, simulated: PerSimulation) -> float:
     larger too. So errors count in proportion to it, as in a studentised bootstrap: as
     the standard deviation of $\hat b$ over rows to the one that all but a fifth of the $\hat b_k$
     exceed, since these vary by chance. They are not made larger: where the data show more bias than
-    twins, the correction takes it off.
+    twins, the correction takes it off. A procedure that goes through its data shows no bias at
+    all, only rounding, which says nothing of its errors.
 
     Example:
-        >>> _in_proportion(np.array([1.0, 3.0]), np.array([[0.0, 4.0], [5.0, 9.0]]))
+        >>> own, simulated = np.array([1.0, 3.0]), np.array([[0.0, 4.0], [5.0, 9.0]])
+        >>> _in_proportion(own, simulated, y_scale=1.0)
         0.5
+        >>> _in_proportion(1e-16 * own, 1e-16 * simulated, y_scale=1.0)
+        1.0
     """
-    least = max(float(np.quantile(simulated.std(axis=1), BY_CHANCE)), TINY)
-    return min(float(own.std()) / least, 1.0)
+    least = float(np.quantile(simulated.std(axis=1), BY_CHANCE))
+    return min(float(own.std()) / least, 1.0) if least > LEAST * y_scale else 1.0
 
 
 def _chosen_share(at_rows: _AtRows) -> float:
