@@ -37,7 +37,7 @@ ARGUMENTS = {
         1 / number of rows.""",
     "device": """where PyTorch trains, such as "cuda"; None for the processor.""",
     "calibration": """how `fit` calibrates the confidence intervals: on simulated "twins" of the
-        data (see `calibrate_confidence`), which takes as long as about three fits, or not at all
+        data (see `calibrate_confidence`), which takes as long as about nine fits, or not at all
         (None). "recipe" means "twins" for the recipe "tabular" and None for "paper" and for
         networks of your own.""",
     "retrain_optimiser": """"restored" as it was at the snapshot (the paper), or "fresh" (its
