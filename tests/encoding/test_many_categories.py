@@ -16,7 +16,7 @@ from confide.encoding.target_means import folds_of, out_of_fold_means, prior_row
 from confide.errors import UnseenValueWarning
 from confide.workflow import fit_table
 from confide.workflow.predict import encoded
-from confide.workflow.training_table import status
+from confide.workflow.training_table import known_again
 
 pytestmark = pytest.mark.usefixtures("without_type_checker")
 LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
@@ -160,7 +160,7 @@ def test_rows_trained_on_are_known_again(small):
     arrow = pa.table({**table, "y": y})
     model = fit_table(arrow, "y", DeepEnsembleRegressor(**small)).model
     assert model.encoder_.columns[0].kind == "many categories"
-    known = status(model, encoded(model, arrow).matrix, y)
+    known = list(known_again(model, encoded(model, arrow).matrix, y).status)
     assert known.count("trained on") == 160
     assert known.count("calibrated on") == 40
 
