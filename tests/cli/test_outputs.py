@@ -268,7 +268,13 @@ def test_a_seed_that_is_none_is_refused_in_words(pictures, commands, tmp_path, c
 
 # Signals
 
-COMMAND = "from confide.cli import main; main(prog_name='confide')"
+# Tests that nohup started would ignore SIGHUP, and so would their children.
+COMMAND = """
+import signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+from confide.cli import main
+main(prog_name='confide')
+"""
 
 
 @pytest.mark.slow
