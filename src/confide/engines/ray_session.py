@@ -7,36 +7,29 @@ import math
 import os
 import pickle
 import signal
-import socket
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import cloudpickle
 
+from confide.engines.ray_heads import ASKS_FOR_TOKEN, READY, answers, asked, is_same, place_of
 from confide.errors import ClusterError
 from confide.extras import require
 
-# A machine that is there answers in far less.
-SECONDS_TO_ANSWER = 5.0
 SECONDS_BETWEEN_LOOKS = 1.0
 # How long a head may be silent. Ray itself ends this process after 60 seconds, without a word.
 SECONDS_OF_SILENCE = 15.0
-LARGEST_PORT = 65535
 # Below, a value is sent with each call: the store would only add a step.
 BYTES_WORTH_STORING = 100_000
 # How many values the store keeps for the calls to come: the tables of a few stages of a fit.
 MOST_STORED = 8
-# How HTTP/2, and with it gRPC, begins: the client's preface and a frame of settings, which the
-# server answers with its own.
-SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS
 # What a worker must have as this process has it: where the data are, and where the code is.
 PASSED_ON = ("CONFIDE_DATA", "PYTHONPATH", "XLA_FLAGS")
 # The same of JAX: its numbers must be those of this process, and compiled programs are found again.
@@ -44,6 +37,8 @@ OF_JAX = (
     *("jax_enable_x64", "jax_default_matmul_precision", "jax_compilation_cache_dir"),
     *("jax_persistent_cache_min_compile_time_secs", "jax_persistent_cache_min_entry_size_bytes"),
 )
+# Says whether Ray sends a token with each question.
+AUTH_MODE = "RAY_AUTH_MODE"
 HOW_TO_START = (
     "Start one with `ray start --head`, and pass the address that it prints, such as "
     "10.0.0.1:6379; or leave the address out for a Ray on this machine."
@@ -59,7 +54,7 @@ class RaySession:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._n_users, self._is_ours = 0, False
+        self._n_users, self._connection = 0, ExitStack()
         self._stored: dict[bytes, Any] = {}
         self._looked, self._heard, self.n_cpus = -math.inf, 0.0, 0.0
 
@@ -75,9 +70,8 @@ class RaySession:
             if address is not None and ray.is_initialized():
                 _refuse_other(ray, address)
             if self._n_users == 0:
-                self._is_ours = not ray.is_initialized()
-                if self._is_ours:
-                    _connect(ray, address)
+                if not ray.is_initialized():
+                    self._connection.enter_context(_connected(ray, address))
                 self._looked, self._heard = -math.inf, time.monotonic()
             self._n_users += 1
         try:
@@ -87,8 +81,7 @@ class RaySession:
                 self._n_users -= 1
                 if self._n_users == 0:
                     self._stored.clear()
-                    if self._is_ours:
-                        ray.shutdown()
+                    self._connection.close()
 
     def stored(self, ray: ModuleType, value: Any) -> Any:
         """A reference to a value in Ray's object store, where equal content is put once.
@@ -138,66 +131,16 @@ def ray_module() -> ModuleType:
     return require("ray", "ray")
 
 
-def answers(address: str) -> bool:
-    """Whether a server of gRPC, which Ray's head is, answers at an address such as 10.0.0.1:6379.
-
-    Anything else that listens there would keep Ray waiting for a minute.
-    """
-    place = _place(address)
-    if place is None:
-        return False
-    try:
-        with socket.create_connection(place, SECONDS_TO_ANSWER) as at:
-            if os.environ.get("RAY_USE_TLS") == "1":
-                return True
-            at.sendall(GREETING)
-            return at.recv(9)[3:4] == SETTINGS[3:4]
-    except OSError:
-        return False
-
-
-def _place(address: str) -> tuple[str, int] | None:
-    """The host and the port of an address; None if it has not both."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    host = host.strip("[]")
-    is_port = port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= LARGEST_PORT
-    if not (host and host.isprintable() and is_port):
-        return None
-    try:
-        host.encode("idna")  # as a look-up of the host does
-    except UnicodeError:
-        return None
-    return host, int(port)
-
-
 def _refuse_other(ray: ModuleType, address: str) -> None:
     """Ray would use the cluster that this process is connected to, whatever the address."""
     if address == "auto" or address.startswith("ray://"):  # they do not tell which head is meant
         return
     head = ray.get_runtime_context().gcs_address
-    if not _is_same(address, head):
+    if not is_same(address, head):
         raise ClusterError(
             f"This process is already connected to the Ray cluster at {head}, got the address "
             f"{address!r}. Leave the address out to use that cluster, or call ray.shutdown() first."
         )
-
-
-def _is_same(address: str, head: str) -> bool:
-    """Whether both are one head: its host may be given by name, or as the machine's own."""
-    given, known = _place(address), _place(head)
-    if given is None or known is None or given[1] != known[1]:
-        return False
-    hosts = _numbers_of(given[0])
-    return any(host.startswith("127.") or host == "::1" for host in hosts) or bool(
-        hosts & _numbers_of(known[0])
-    )
-
-
-def _numbers_of(host: str) -> set[str]:
-    """The host's addresses in numbers, and the host as it is given."""
-    with contextlib.suppress(OSError):
-        return {host, *(str(found[4][0]) for found in socket.getaddrinfo(host, None))}
-    return {host}
 
 
 def _refuse_restarted(ray: ModuleType, head: str) -> None:
@@ -234,23 +177,95 @@ def environment() -> dict[str, str]:
     return passed
 
 
-def _connect(ray: ModuleType, address: str | None) -> None:
+@contextmanager
+def _connected(ray: ModuleType, address: str | None) -> Iterator[None]:
     """Connects this process, after a look at who answers: Ray itself would try for a minute."""
     place = address or "local"
     known = _last_started() if place == "auto" else address
-    if known is not None:
-        _refuse_odd(known)
-        if not answers(known):
-            raise ClusterError(f"No Ray cluster answers at {known}. {HOW_TO_START}")
     how: dict[str, Any] = {} if address else {"include_dashboard": False}
+    with _own_settings(ray), _silenced(ray):
+        if known is not None:
+            _refuse_odd(known)
+            if (reply := asked(known)) is None:
+                raise ClusterError(f"No Ray cluster answers at {known}. {HOW_TO_START}")
+            if reply == ASKS_FOR_TOKEN:
+                _send_token(ray, known)
+        try:
+            with _own_signals(), warnings.catch_warnings():
+                # JAX warns of forks by others; Ray's own processes start anew after theirs.
+                warnings.filterwarnings("ignore", "os.fork.. was called", RuntimeWarning)
+                ray.init(address=place, log_to_driver=False, logging_level=logging.ERROR, **how)
+        except Exception as error:  # a node that starts too slowly is a plain `Exception` of Ray's
+            reason = str(error).splitlines()[0].rstrip(".")
+            words = f"Ray cannot connect to {place}: {reason}. {HOW_TO_START}"
+            raise ClusterError(words) from error
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+
+def _send_token(ray: ModuleType, address: str) -> None:
+    """Has Ray send its token, which by itself it does for "auto" alone.
+
+    Raises:
+        ClusterError: there is no token, or the head does not take it.
+    """
+    mode = os.environ.get(AUTH_MODE)
+    if mode is None:
+        os.environ[AUTH_MODE] = "token"
+        _read_settings(ray)
+    token = _token(ray)
+    if token and asked(address, token) == READY:
+        return
+    found = "it does not take the one of this machine" if token else "there is none here"
+    if mode not in (None, "token"):
+        found = f"{AUTH_MODE}={mode} has Ray send none"
+    raise ClusterError(
+        f"The Ray cluster at {address} asks for a token, and {found}. Set {AUTH_MODE}=token, and "
+        "RAY_AUTH_TOKEN to what `ray get-auth-token` prints on the cluster's head."
+    )
+
+
+def _token(ray: ModuleType) -> str:
+    """What Ray sends with each question, as the value of a header; empty if it has no token."""
+    if (kind := getattr(ray._raylet, "AuthenticationTokenLoader", None)) is None:  # noqa: SLF001
+        return ""  # an older Ray, which knows of none
+    loader = kind.instance()
+    loader.reset_cache()
+    with contextlib.suppress(ray.exceptions.RayError):  # RAY_AUTH_TOKEN_PATH names no file
+        if loader.has_token(ignore_auth_mode=True):
+            return str(loader.get_token_for_http_header().get("authorization", ""))
+    return ""
+
+
+@contextmanager
+def _own_settings(ray: ModuleType) -> Iterator[None]:
+    """Ray notes in the environment that it sends a token; a later connection may be to another."""
+    before = os.environ.get(AUTH_MODE)
     try:
-        with _own_signals(), warnings.catch_warnings():
-            # JAX warns of forks by others; Ray's own processes start anew after theirs.
-            warnings.filterwarnings("ignore", "os.fork.. was called", RuntimeWarning)
-            ray.init(address=place, log_to_driver=False, logging_level=logging.ERROR, **how)
-    except Exception as error:  # a node that starts too slowly is a plain `Exception` of Ray's
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise ClusterError(f"Ray cannot connect to {place}: {reason}. {HOW_TO_START}") from error
+        yield
+    finally:
+        if before is None and os.environ.pop(AUTH_MODE, None) is not None:
+            _read_settings(ray)
+
+
+def _read_settings(ray: ModuleType) -> None:
+    """Has Ray read its environment again, which it does by itself but once."""
+    with contextlib.suppress(AttributeError):  # of an older Ray
+        ray._raylet.Config.initialize("")  # noqa: SLF001
+
+
+@contextmanager
+def _silenced(ray: ModuleType) -> Iterator[None]:
+    """Ray prints the log of a lost node on standard output, where a table may be written."""
+    worker = ray._private.worker  # noqa: SLF001
+    before = getattr(worker, "_worker_logs_enabled", True)
+    worker._worker_logs_enabled = False  # noqa: SLF001
+    try:
+        yield
+    finally:
+        worker._worker_logs_enabled = before  # noqa: SLF001
 
 
 @contextmanager
@@ -273,7 +288,7 @@ def _last_started() -> str | None:
 
 
 def _refuse_odd(address: str) -> None:
-    if _place(address) is None:
+    if place_of(address) is None:
         raise ClusterError(
             f"The address of a Ray cluster must be host:port or auto, got {address!r}. "
             f"{HOW_TO_START}"
