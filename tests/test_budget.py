@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from sklearn.linear_model import LinearRegression
 
 import confide.workflow
 from confide.budget import (
@@ -20,17 +22,25 @@ from confide.budget import (
     Need,
     available_memory,
     of_fits,
+    of_other_fit,
     of_predicting,
+    of_predicting_elsewhere,
     within_memory,
 )
+from confide.calibration import EstimatorRefit
 from confide.cli import main
+from confide.coverage import simulated_answers
 from confide.encoding import EncodedTable
+from confide.engines import InProcess
 from confide.errors import TooLargeError
+from confide.randomness import key_from
 from confide.tables import ROWS_PER_BLOCK, TableFile, read_table
 from confide.workflow import (
     about_features,
     fit_table,
     kept_columns,
+    memory_of_worker,
+    prediction_blocks,
     refuse_missing_columns,
     rows_per_block,
 )
@@ -314,3 +324,46 @@ def test_without_a_word_from_the_system_nothing_is_refused(monkeypatch):
         monkeypatch.setattr(f"confide.budget.{name}", lambda: None)
     assert available_memory() is None
     Meter("a file").add(10**18)
+
+
+def test_what_others_need_grows_with_the_rows():
+    one = of_other_fit((1000, 10))
+    assert of_other_fit((2000, 10)) - one == 3 * 8 * 11 * 1000  # three times numbers and targets
+    assert of_other_fit((1000,)) < of_other_fit((1000, 4, 4)) < one + 3 * 8 * 6000 + 1
+    few, many = (of_predicting_elsewhere(n_rows, 13) for n_rows in (1, 65_536))
+    assert many - few == of_predicting(65_536, 13, 1).bytes - of_predicting(1, 13, 1).bytes
+    assert 5e8 < few < many < 7e8  # as `results/ray_data.md` has it
+
+
+def test_engines_are_told_the_memory_of_every_kind_of_work(data, small, monkeypatch):
+    X, y = data
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    model = confide.DeepEnsembleRegressor(**small).fit(frame, y)
+    blocks = [pa.Table.from_pandas(frame)]
+    asked = []
+
+    class Asked(InProcess):
+        def map(self, function, items, common=(), *, memory=0.0):
+            asked.append((function.__name__, memory))
+            return super().map(function, items, common)
+
+    list(prediction_blocks(model, blocks, engine=Asked()))
+    assert asked == [("predicted_block", memory_of_worker(model))]
+    rows = np.arange(len(X))
+    list(EstimatorRefit(LinearRegression(), frame, Asked()).fit(key_from(0), rows, y[None]))
+    simulated_answers(LinearRegression(), X, y[None], X, [], [0], engine=Asked())
+    assert asked[1:] == [("_fitted", of_other_fit(X.shape))] * 2
+
+
+@pytest.mark.parametrize("command", ["predict", "check"])
+def test_commands_say_what_a_worker_needs(command, table, data, tmp_path, small, monkeypatch):
+    table.assign(y=data[1]).to_csv(tmp_path / "t.csv", index=False)
+    words = [tmp_path / "t.csv"]
+    if command == "predict":
+        model = confide.DeepEnsembleRegressor(**small).fit(table, data[1])
+        model.save(tmp_path / "m.confide")
+        words.insert(0, tmp_path / "m.confide")
+    monkeypatch.setattr("confide.engines.named_engine", lambda *_: InProcess())
+    monkeypatch.setattr("confide.workflow.check_table", mock.Mock(side_effect=ValueError("so far")))
+    result = run(command, *words, *(("-t", "y") if command == "check" else ()), "--engine", "ray")
+    assert "Each worker of Ray needs about 0." in result.stderr, result.stderr

@@ -1,5 +1,6 @@
 """What work will take, told before it starts, and refused where the machine does not have it."""
 
+import math
 import os
 import sys
 import threading
@@ -109,6 +110,16 @@ def of_worker(shape: tuple[int, ...], n_members: int) -> float:
     n_rows, n_columns = shape
     of_members = 8 * n_members  # a target each, and the number of a row
     return BYTES_OF_A_WORKER + COPIES_OF_ROWS * n_rows * (4 * n_columns + of_members)
+
+
+def of_other_fit(shape: tuple[int, ...]) -> float:
+    """Bytes that a process needs which fits any regressor elsewhere, as far as its rows tell."""
+    return BYTES_OF_A_WORKER + COPIES_OF_ROWS * 8 * (math.prod(shape) + shape[0])
+
+
+def of_predicting_elsewhere(n_rows: int, n_columns: int) -> float:
+    """Bytes that a process needs which predicts so many rows at once elsewhere."""
+    return BYTES_OF_A_WORKER + of_predicting(n_rows, n_columns, 1).bytes
 
 
 def refuse_beyond_memory(needed: float, what: str, advice: str = ADVICE) -> None:

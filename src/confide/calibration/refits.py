@@ -9,6 +9,7 @@ from jaxtyping import Float, Float64, Int, PRNGKeyArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from confide.budget import of_other_fit
 from confide.cores import one_blas_thread
 from confide.engines import Engine, InProcess
 from confide.learners import spread
@@ -116,7 +117,7 @@ class EstimatorRefit(Refit):
         unfitted = (seeded(self.estimator, int(seed)) for seed in seeds)
         jobs = zip(unfitted, targets, strict=True)
         fits = []
-        for fitted in self.engine.map(_fitted, jobs, (X,)):
+        for fitted in self.engine.map(_fitted, jobs, (X,), memory=of_other_fit(np.shape(X))):
             fits.append(fitted)
             if progress is not None:
                 progress(1)

@@ -15,6 +15,7 @@ from confide.cli.session import (
     say,
     say_json,
     say_need,
+    say_worker,
     stop_if_asked,
 )
 from confide.errors import TargetError
@@ -119,6 +120,8 @@ def check(
         how = {"n_members": 5 * simulations, "n_indicators": n_indicators}
         need = of_fits(n_rows, n_features, member_epochs, "tabular", **how)
         say_need(need, f"A check with {n_rows:,} rows and {n_columns:,} columns")
+        shape = n_rows, n_features
+        say_worker(max(one.memory_of_fit(shape) for one in estimators.values()), engine)
         with nullcontext() if output is None else atomic_file(output) as picture:
             checks = {
                 target: check_table(

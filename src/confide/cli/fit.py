@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from confide.budget import in_gigabytes, of_fits, of_worker
+from confide.budget import of_fits, of_worker
 from confide.cli import arguments
 from confide.cli.session import (
     errors_of,
@@ -17,6 +17,7 @@ from confide.cli.session import (
     say_json,
     say_need,
     say_next,
+    say_worker,
     say_written,
     stop_if_asked,
 )
@@ -338,9 +339,7 @@ def _say_needs(
         on_disk = of_fits(n_further, n_features, 2 * n_members, kind, n_indicators=n_indicators)
         need = need._replace(seconds=need.seconds + on_disk.seconds)
     say_need(need, f"Learning from {n_rows:,} rows and {n_columns:,} columns")
-    if engine == "ray":
-        of_each = in_gigabytes(of_worker(shape, MEMBERS_OF_A_PIECE))
-        say(f"Each worker of Ray needs about {of_each} of memory.", err=True)
+    say_worker(of_worker(shape, MEMBERS_OF_A_PIECE), engine)
 
 
 def _fitted(

@@ -16,7 +16,16 @@ from confide.cli.arguments import (
     refuse_output,
     say_note,
 )
-from confide.cli.session import errors_of, messages, refusals, say, say_need, say_written, starting
+from confide.cli.session import (
+    errors_of,
+    messages,
+    refusals,
+    say,
+    say_need,
+    say_worker,
+    say_written,
+    starting,
+)
 from confide.errors import KeptColumnError
 
 if TYPE_CHECKING:
@@ -88,7 +97,12 @@ def predict(
         with starting():
             from confide import load
             from confide.tables import TableFile, checked_ending
-            from confide.workflow import matching_files, outputs_of, refuse_different
+            from confide.workflow import (
+                matching_files,
+                memory_of_worker,
+                outputs_of,
+                refuse_different,
+            )
 
         files = matching_files(file)
         with refusals(OSError):
@@ -100,6 +114,7 @@ def predict(
         refuse_different(fitted, sources)
         how: dict[str, Any] = {"level": level, "keep": keep, "force": force}
         how |= {"escape_formulas": escape_formulas, "as_json": as_json}
+        say_worker(memory_of_worker(fitted), engine)
         with workers.connected():
             for source, target in zip(sources, targets, strict=True):
                 _predict_file(fitted, source, target, workers, **how)

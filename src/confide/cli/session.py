@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
-from confide.budget import Need, refuse_beyond_memory
+from confide.budget import Need, in_gigabytes, refuse_beyond_memory
 from confide.terminal import plain, plain_json
 
 # Errors that have a message for people.
@@ -161,6 +161,12 @@ def say_need(need: Need, what: str) -> None:
     refuse_beyond_memory(need.bytes, what)
     if line := str(need):
         say(line, err=True)
+
+
+def say_worker(bytes_: float, engine: str) -> None:
+    """Says what memory a machine of a cluster needs for each of its cores that is to work."""
+    if engine == "ray":
+        say(f"Each worker of Ray needs about {in_gigabytes(bytes_)} of memory.", err=True)
 
 
 def say_json(payload: Any) -> None:

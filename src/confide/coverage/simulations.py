@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Float64
 from sklearn.base import clone
 
+from confide.budget import of_other_fit
 from confide.engines import Engine, named_engine
 from confide.errors import NoSuchIntervalError
 from confide.estimators import IntervalRegressor
@@ -97,7 +98,8 @@ def _fits(
     seeded = (_seeded(estimator, seed) for seed in random_states)
     chosen = named_engine(engine)
     with chosen.connected():
-        for fitted in chosen.map(_fitted, zip(seeded, targets, strict=True), (X,)):
+        sets, memory = zip(seeded, targets, strict=True), of_other_fit(X.shape)
+        for fitted in chosen.map(_fitted, sets, (X,), memory=memory):
             yield fitted
             if progress is not None:
                 progress(1)

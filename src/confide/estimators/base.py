@@ -317,10 +317,10 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         alone = clone(self)
         if hasattr(alone, "engine"):
             alone.engine = None
-        memory = self._memory_of_fit(X.shape)
+        memory = self.memory_of_fit(X.shape)
         return self._engine.map(_with_calibration, sets, (alone, X), memory=memory)
 
-    def _memory_of_fit(self, shape: tuple[int, int]) -> float:
+    def memory_of_fit(self, shape: tuple[int, int]) -> float:
         """Bytes that a worker needs for a whole fit to so many rows and columns."""
         n_members: int = self.settings().n_members
         if self._calibration is None:

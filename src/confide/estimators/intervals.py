@@ -8,6 +8,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
+from confide.budget import of_other_fit
 from confide.engines import Engine
 from confide.estimators.several import of_each_target, stacked
 from confide.estimators.validation import checked_weight
@@ -64,10 +65,9 @@ class IntervalMixin:
         """Where fits, or parts of them, are done."""
         raise NotImplementedError
 
-    def _memory_of_fit(self, shape: tuple[int, int]) -> float:
-        """Bytes that a worker needs for a whole fit to so many rows and columns; 0 if unknown."""
-        del shape
-        return 0.0
+    def memory_of_fit(self, shape: tuple[int, int]) -> float:
+        """Bytes that a worker needs for a whole fit to so many rows and columns."""
+        return of_other_fit(shape)
 
     def _prediction(self, X: ArrayLike) -> Prediction:
         """What the model says about some rows."""

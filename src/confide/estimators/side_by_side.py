@@ -83,7 +83,7 @@ def _fitted_away(
     unfitted = clone(estimator).set_params(engine="in-process")
     work = cloudpickle.dumps((fit, unfitted, blas_threads()))
     items = [(name, own, _seed(estimator)) for name, own in targets.items()]
-    memory = estimator._memory_of_fit(shape)  # noqa: SLF001
+    memory = estimator.memory_of_fit(shape)
     title, fitted = f"Fitting {len(targets)} targets side by side", {}
     with progress_bar(title, len(targets), shown=bool(estimator.verbose)) as progress:
         results = engine.map(_fitted_here, items, (work, *common), memory=memory)

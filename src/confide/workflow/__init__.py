@@ -24,6 +24,7 @@ from confide.workflow.predict import arrow_types as arrow_types
 from confide.workflow.predict import feature_names as feature_names
 from confide.workflow.predict import features_of as features_of
 from confide.workflow.predict import kept_columns as kept_columns
+from confide.workflow.predict import memory_of_worker as memory_of_worker
 from confide.workflow.predict import n_fits as n_fits
 from confide.workflow.predict import one_ahead as one_ahead
 from confide.workflow.predict import prediction_blocks as prediction_blocks

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from confide.budget import of_predicting, refuse_beyond_memory
+from confide.budget import of_predicting, of_predicting_elsewhere, refuse_beyond_memory
 from confide.encoding import EncodedTable
 from confide.engines import Engine, named_engine
 from confide.errors import KeptColumnError, TableMismatchError, listed, nearest
@@ -157,8 +157,8 @@ def prediction_blocks(
     """
     notes, n_rows, n_novel = Notes() if notes is None else notes, 0, 0
     common = (model, confidence_level, tuple(keep))
-    predicted = named_engine(engine).map(predicted_block, _counted(blocks), common)
-    for block in predicted:
+    memory, numbered = memory_of_worker(model), _counted(blocks)
+    for block in named_engine(engine).map(predicted_block, numbered, common, memory=memory):
         notes.merge(block.notes)
         yield block.table
         n_rows, n_novel = n_rows + block.table.num_rows, n_novel + block.n_novel
@@ -257,6 +257,16 @@ def novel_words(n_novel: int, n_rows: int) -> str:
 def rows_per_block(n_columns: int) -> int:
     """Rows to predict at once: fewer of a wide table, so that the memory does not depend on it."""
     return max(1, min(ROWS_PER_BLOCK, CELLS_PER_BLOCK // max(n_columns, 1)))
+
+
+def memory_of_worker(model: IntervalRegressor) -> float:
+    """Bytes that another process needs to predict a block of rows."""
+    encoders = [own.encoder_ for own in models_of(model)]
+    n_numbers = max(
+        model.n_features_in_ if encoder is None else len(encoder.feature_names)
+        for encoder in encoders
+    )
+    return of_predicting_elsewhere(rows_per_block(len(feature_names(model))), n_numbers)
 
 
 def n_fits(model: IntervalRegressor) -> int:
