@@ -63,6 +63,18 @@ def test_several_files_need_a_folder(folder, tmp_path):
         assert "Create a folder for their predictions" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("pattern", "output"), [("0.*", "absent.d/"), ("0.*", "absent"), ("0.parquet", "absent")]
+)
+def test_a_folder_that_is_not_there_is_to_be_created(folder, tmp_path, pattern, output):
+    words = [folder / "model.confide", f"{folder}/new/{pattern}", "-o", f"{tmp_path}/{output}"]
+    result = confided("predict", *words)
+    assert result.exit_code == 2
+    absent = tmp_path / output
+    assert f"There is no folder {absent}. Create it first; or name a file, such as" in result.stderr
+    assert f"{tmp_path}/absent.parquet." in result.stderr
+
+
 def test_a_folder_of_different_files_is_refused_before_any_is_predicted(folder, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()

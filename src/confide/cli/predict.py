@@ -26,7 +26,7 @@ from confide.cli.session import (
     say_written,
     starting,
 )
-from confide.errors import KeptColumnError
+from confide.errors import KeptColumnError, TableFileError
 
 if TYPE_CHECKING:
     from confide.engines import Engine
@@ -126,7 +126,7 @@ def _targets(
     pattern: str, files: list[str], output: Path | None, outputs_of: Callable[..., list[Path]]
 ) -> list[Path] | list[None]:
     """Where the predictions of each file go; None for standard output."""
-    from confide.tables import is_folder, public
+    from confide.tables import checked_ending, is_folder, public
 
     if output is not None and output.is_dir():
         if is_folder(pattern):
@@ -141,7 +141,17 @@ def _targets(
             f"{len(files)} files match {pattern!r}. Create a folder for their predictions, and "
             "name it with -o."
         )
-    return [None] if output is None else [output]
+    if output is None:
+        return [None]
+    if (files != [pattern] or not output.suffix) and not output.exists():
+        try:
+            checked_ending(output)
+        except TableFileError:  # it is no name of a file, so a folder is meant
+            raise click.UsageError(
+                f"There is no folder {output}. Create it first; or name a file, such as "
+                f"{output.with_suffix('.parquet')}."
+            ) from None
+    return [output]
 
 
 def _predict_file(
