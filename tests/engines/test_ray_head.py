@@ -1,6 +1,7 @@
 """A Ray cluster whose head is lost while it works."""
 
 import os
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -60,6 +61,15 @@ def test_a_restarted_head_is_a_clear_error_and_leaves_nothing(tmp_path):
         nodes.kill_head()
         with Nodes(1, port=int(nodes.address.rpartition(":")[2])):
             refused_in_words(done, "was restarted", tmp_path)
+
+
+def test_ray_says_nothing_of_a_lost_node_where_results_are_printed(tmp_path):
+    with working(tmp_path, silence=60) as (nodes, done):
+        lost = nodes.add()
+        before = [done.stdout.readline() for _ in range(20)]  # its other processes have begun
+        os.kill(lost, signal.SIGKILL)  # they tell all drivers
+        lines = [done.stdout.readline() for _ in range(40)]
+    assert [int(line) for line in before + lines] == [*range(1, 61)]
 
 
 def refused_in_words(done, words, folder):
