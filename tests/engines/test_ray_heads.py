@@ -88,11 +88,10 @@ def test_a_server_of_rays_clients_need_not_know_the_question():
 def ray():
     """A Ray that sends a token if the environment says so, when it has read it."""
     state = SimpleNamespace(token=TOKEN, mode=os.environ.get("RAY_AUTH_MODE"))
-    sent = lambda: {"authorization": f"Bearer {state.token}"} if state.mode == "token" else {}  # noqa: E731
     loader = SimpleNamespace(
         reset_cache=lambda: None,
         has_token=lambda ignore_auth_mode: bool(state.token),
-        get_token_for_http_header=sent,
+        get_token_for_http_header=lambda: {"authorization": f"Bearer {state.token}"},
     )
     read = lambda _: vars(state).update(mode=os.environ.get("RAY_AUTH_MODE"))  # noqa: E731
     of_ray = SimpleNamespace(

@@ -215,12 +215,14 @@ def _send_token(ray: ModuleType, address: str) -> None:
     if mode is None:
         os.environ[AUTH_MODE] = "token"
         _read_settings(ray)
-    token = _token(ray)
-    if token and asked(address, token) == READY:
-        return
-    found = "it does not take the one of this machine" if token else "there is none here"
-    if mode not in (None, "token"):
+    if mode is not None and mode.lower() != "token":
         found = f"{AUTH_MODE}={mode} has Ray send none"
+    elif not (token := _token(ray)):
+        found = "there is none here"
+    elif asked(address, token) == READY:
+        return
+    else:
+        found = "it does not take the one of this machine"
     raise ClusterError(
         f"The Ray cluster at {address} asks for a token, and {found}. Set {AUTH_MODE}=token, and "
         "RAY_AUTH_TOKEN to what `ray get-auth-token` prints on the cluster's head."
