@@ -169,6 +169,17 @@ def test_a_ray_that_knows_of_no_tokens_is_told(mode, ray):
         pytest.fail("it was connected")
 
 
+def test_a_head_that_cannot_be_asked_may_want_a_token(mode, ray, monkeypatch):
+    monkeypatch.setenv("RAY_USE_TLS", "1")
+    ray.init = mock.Mock(side_effect=ConnectionError("Failed to connect."))
+    with (
+        serving(b"") as address,
+        pytest.raises(ClusterError, match="Failed to connect. If it asks for a token, set RAY_AUT"),
+        opened(ray, address),
+    ):
+        pytest.fail("it was connected")
+
+
 def test_ray_prints_nothing_while_connected(mode, ray):
     with serving(READY) as address, opened(ray, address):
         assert not ray._private.worker._worker_logs_enabled

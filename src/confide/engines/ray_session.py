@@ -197,7 +197,9 @@ def _connected(ray: ModuleType, address: str | None) -> Iterator[None]:
                 ray.init(address=place, log_to_driver=False, logging_level=logging.ERROR, **how)
         except Exception as error:  # a node that starts too slowly is a plain `Exception` of Ray's
             reason = str(error).splitlines()[0].rstrip(".")
-            words = f"Ray cannot connect to {place}: {reason}. {HOW_TO_START}"
+            # With TLS, and by Ray's clients, the head was not asked.
+            token = f"If it asks for a token, set {AUTH_MODE}=token. " if known else ""
+            words = f"Ray cannot connect to {place}: {reason}. {token}{HOW_TO_START}"
             raise ClusterError(words) from error
         try:
             yield
