@@ -174,7 +174,9 @@ def test_a_head_that_cannot_be_asked_may_want_a_token(mode, ray, monkeypatch):
     ray.init = mock.Mock(side_effect=ConnectionError("Failed to connect."))
     with (
         serving(b"") as address,
-        pytest.raises(ClusterError, match="Failed to connect. If it asks for a token, set RAY_AUT"),
+        pytest.raises(
+            ClusterError, match=r"Failed to connect\. If it asks for a token, set RAY_AUT"
+        ),
         opened(ray, address),
     ):
         pytest.fail("it was connected")
