@@ -86,6 +86,12 @@ def test_a_folder_of_different_files_is_refused_before_any_is_predicted(folder, 
     assert result.exit_code == 1
     assert "2.parquet: The model needs columns that the table does not have: 'c'" in result.stderr
     assert list((tmp_path / "out").iterdir()) == []
+    frame.to_parquet(tmp_path / "in" / "2.parquet")
+    frame.assign(id=1).to_parquet(tmp_path / "in" / "1.parquet")
+    result = confided("predict", *words, "--keep", "id")
+    assert result.exit_code == 2
+    assert "2.parquet: There is no column 'id' to keep" in result.stderr
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_name_that_cannot_be_written_is_refused_before_any_is_predicted(folder, tmp_path):

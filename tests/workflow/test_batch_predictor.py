@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import confide
-from confide.errors import TableFileError, TableMismatchError
+from confide.errors import KeptColumnError, TableFileError, TableMismatchError
 from confide.tables import TableFile
 from confide.workflow import (
     BatchPredictor,
@@ -56,6 +56,61 @@ def test_batches_have_the_columns_and_numbers_of_confide_predict(model, path, fr
     of_dictionary = predictor({name: frame[name].to_numpy() for name in frame})
     assert list(of_dictionary) == expected.column_names
     assert np.array_equal(of_dictionary["obs_ci_lower"], expected["obs_ci_lower"].to_numpy())
+
+
+IDENTIFIER = 2**60 + 129_869_300  # more digits than a float has
+
+
+@pytest.mark.parametrize("dtype", ["int64", "Int64", "int64[pyarrow]", "category", "object"])
+def test_columns_to_keep_come_back_as_they_are(model, frame, dtype):
+    predictor = BatchPredictor(model, keep=["id"])
+    batch = frame.assign(id=pd.Series(IDENTIFIER + np.arange(60), frame.index).astype(dtype))
+    if dtype not in {"int64", "category"}:
+        batch.loc[103, "id"] = None
+    batch.index = np.arange(60) // 2  # names of rows that come twice
+    for part in (batch, batch.iloc[10:20], batch.iloc[:0]):
+        pd.testing.assert_series_equal(predictor(part)["id"], part["id"])
+    table = pa.table({**dict(frame.items()), "id": pa.array(batch["id"])})
+    assert predictor(table)["id"].equals(table["id"])
+    arrays = {name: batch[name].to_numpy() for name in batch}
+    assert predictor(arrays)["id"] is arrays["id"]
+
+
+def test_columns_that_the_model_does_not_need_may_hold_anything(model, frame):
+    predictor = BatchPredictor(model)
+    expected = predictor(frame)
+    odd = frame.assign(extra=[1, "a", None] * 20, more=0)
+    odd = odd.set_axis([*frame.columns, "more", "more"], axis=1)
+    pd.testing.assert_frame_equal(predictor(odd), expected)
+    names = [*frame.columns, "more", "more"]
+    table = pa.Table.from_arrays([pa.array(frame[n]) for n in ("a", "c", "c", "c")], names)
+    assert predictor(table)["mean"].equals(pa.chunked_array([expected["mean"]]))
+    arrays = {"a": frame["a"].to_numpy(), "c": frame["c"].to_numpy(object), "x": np.ones((9, 2))}
+    assert np.array_equal(predictor(arrays)["mean"], expected["mean"])
+    arrays["c"][0] = np.nan  # missing, as in pandas
+    in_pandas = predictor(pd.DataFrame({"a": arrays["a"], "c": arrays["c"]}))
+    assert np.array_equal(predictor(arrays)["mean"], in_pandas["mean"])
+
+
+def test_a_batch_that_cannot_be_read_is_refused_in_words(model, frame):
+    keeping = BatchPredictor(model, keep=["aa"])
+    with pytest.raises(KeptColumnError, match=r"no column 'aa' to keep.*'a', 'c'.*mean 'a'"):
+        keeping(frame)
+    twice = frame.set_axis(["a", "a"], axis=1).assign(c="u")
+    with pytest.raises(TableMismatchError, match=r"the batch has several of 'a'\. Rename or drop"):
+        BatchPredictor(model)(twice)
+    mixed = frame.assign(a=[1, "x", None] * 20)
+    with pytest.raises(TableMismatchError, match=r"those of 'a' cannot be read.* Convert the col"):
+        BatchPredictor(model)(mixed)
+    with pytest.raises(KeptColumnError, match="names of result columns: 'mean'"):
+        BatchPredictor(model, keep=["mean"])(frame.assign(mean=1))
+
+
+def test_a_model_that_is_not_there_is_refused_with_the_nearest_name(path):
+    with pytest.raises(FileNotFoundError, match=r"There is no file .*Did you mean 'houses.confi"):
+        BatchPredictor(path.with_name("house.confide"))
+    with pytest.raises(confide.ModelFileError, match="is a folder: pass a file"):
+        BatchPredictor(path.parent)
 
 
 def test_it_travels_with_its_model(model, frame, path):
@@ -146,6 +201,9 @@ def test_a_folder_of_different_files_is_refused_with_the_file(model, frame, tmp_
         refuse_different(model, [first, words])
     with pytest.raises(TableMismatchError, match=r"3.parquet: The model needs columns .*'c'"):
         refuse_different(model, [first, short])
+    frame.assign(id=1).to_parquet(tmp_path / "5.parquet")
+    with pytest.raises(KeptColumnError, match=r"1.parquet: There is no column 'id' to keep"):
+        refuse_different(model, [TableFile(tmp_path / "5.parquet"), first], "id")
 
 
 def test_a_level_that_is_none_is_refused_before_the_first_batch(model):

@@ -111,7 +111,7 @@ def predict(
             refuse_output(target, *files, model, force=force)
             checked_ending(target or "-")
         fitted, sources = load(model, network=network), [TableFile(one) for one in files]
-        refuse_different(fitted, sources)
+        refuse_different(fitted, sources, keep)
         how: dict[str, Any] = {"level": level, "keep": keep, "force": force}
         how |= {"escape_formulas": escape_formulas, "as_json": as_json}
         say_worker(memory_of_worker(fitted), engine)

@@ -8,5 +8,6 @@ from confide.persistence.atomic import check_target as check_target
 from confide.persistence.atomic import said_if_full as said_if_full
 from confide.persistence.atomic import write_atomically as write_atomically
 from confide.persistence.container import Container as Container
+from confide.persistence.container import refuse_other_than_file as refuse_other_than_file
 from confide.persistence.schema import checked_fields as checked_fields
 from confide.persistence.schema import checked_json as checked_json

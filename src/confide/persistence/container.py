@@ -70,7 +70,7 @@ class Container:
         """
         from safetensors.numpy import load
 
-        _refuse_other_than_file(path)
+        refuse_other_than_file(path)
         try:
             # Not a memory map: where the file is rewritten meanwhile, that would end the process.
             with path.open("rb") as file:
@@ -123,7 +123,8 @@ def _refuse_stranger(path: Path, start: bytes, format: str) -> None:  # noqa: A0
         )
 
 
-def _refuse_other_than_file(path: Path) -> None:
+def refuse_other_than_file(path: Path) -> None:
+    """Refuses a path where there is no file of a model that could be read to its end."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError as error:

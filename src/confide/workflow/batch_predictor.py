@@ -5,13 +5,22 @@ import io
 import os
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confide.checks import checked_level
+from confide.errors import KeptColumnError, TableMismatchError, listed
 from confide.estimators import IntervalRegressor, load
-from confide.workflow.predict import feature_names, predicted_block
+from confide.persistence import refuse_other_than_file
+from confide.workflow.predict import (
+    feature_names,
+    needed_names,
+    predicted_block,
+    refuse_missing_columns,
+    refuse_names_of_results,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +35,8 @@ class BatchPredictor:
     Args:
         model: path of a model, or a fitted model.
         confidence_level: of both kinds of intervals.
-        keep: columns to repeat before the predictions.
+        keep: columns to repeat before the predictions, as they are. No other columns than these and
+            those that the model needs are read.
         network: the function that made the model's network, where it was your own.
 
     Example:
@@ -52,13 +62,15 @@ class BatchPredictor:
             raise TypeError(
                 f"`keep` must be a list of columns, got the text {keep!r}. Pass keep=[{keep!r}]."
             )
-        self.keep, self.network = tuple(keep), network
+        self.keep, self.network = tuple(dict.fromkeys(keep)), network
         if isinstance(model, IntervalRegressor):
             file = io.BytesIO()
             model.save(file)
             self.name, self._content = "model.confide", file.getvalue()
         else:
-            self.name, self._content = Path(model).name, Path(model).read_bytes()
+            path = Path(model)
+            refuse_other_than_file(path)
+            self.name, self._content = path.name, path.read_bytes()
         feature_names(self.model)  # what cannot be loaded or asked is refused here
 
     @property
@@ -73,32 +85,75 @@ class BatchPredictor:
             batch: a table of pandas or pyarrow, or a dictionary of arrays.
 
         Raises:
-            TableMismatchError: columns are missing that the model needs.
+            TableMismatchError: columns that the model needs are missing, or cannot be read.
+            KeptColumnError: a column to keep is not there, or has the name of a result.
         """
         import pandas as pd
         import pyarrow as pa
 
         if isinstance(batch, pa.Table):
-            return self._predicted(batch)
+            columns = list(zip(batch.column_names, batch.columns, strict=True))
+        elif isinstance(batch, pd.DataFrame | Mapping):
+            columns = [(str(name), column) for name, column in batch.items()]
+        else:
+            raise TypeError(
+                "A batch must be a table of pandas or pyarrow, or a dictionary of arrays, got a "
+                f"{type(batch).__name__}. Ray Data: pass batch_format='pyarrow'."
+            )
+        used, kept = self._used_and_kept(columns)
+        answers = self._predicted(pa.table({name: _read(name, used[name]) for name in used}))
+        refuse_names_of_results(self.keep, answers.column_names)
+        if isinstance(batch, pa.Table):
+            return pa.table({**kept, **_columns_of(answers)})
         if isinstance(batch, pd.DataFrame):
-            predicted = self._predicted(pa.Table.from_pandas(batch, preserve_index=False))
-            return predicted.to_pandas().set_axis(batch.index)
-        if isinstance(batch, Mapping):
-            predicted = self._predicted(pa.table(dict(batch)))
-            return {name: predicted[name].to_numpy() for name in predicted.column_names}
-        raise TypeError(
-            "A batch must be a table of pandas or pyarrow, or a dictionary of arrays, got a "
-            f"{type(batch).__name__}. Ray Data: pass batch_format='pyarrow'."
-        )
+            frame = answers.to_pandas().set_axis(batch.index)
+            return pd.concat([*(kept[name].rename(name) for name in kept), frame], axis=1)
+        return kept | {name: column.to_numpy() for name, column in _columns_of(answers).items()}
+
+    def _used_and_kept(
+        self, columns: Sequence[tuple[str, Any]]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The columns that the model needs and those to keep, untouched; others may be anything."""
+        counts, by_name = Counter(name for name, _ in columns), dict(columns)
+        refuse_missing_columns(self.model, list(by_name))
+        for name in self.keep:
+            if name not in by_name:
+                raise KeptColumnError.of_missing(name, list(by_name), "keep")
+        used = needed_names(self.model)
+        if twice := [name for name in dict.fromkeys([*used, *self.keep]) if counts[name] > 1]:
+            raise TableMismatchError(
+                f"Each column needs a name of its own, but the batch has several of {listed(twice)}"
+                ". Rename or drop all but one."
+            )
+        return {name: by_name[name] for name in used}, {name: by_name[name] for name in self.keep}
 
     def _predicted(self, batch: "pa.Table") -> "pa.Table":
         # A part of a table may be empty, and must have the columns of the others.
         rows = batch if batch.num_rows else _typical_row(batch.schema)
-        how = (self.model, self.confidence_level, self.keep)
         with warnings.catch_warnings():
             if rows is not batch:
                 warnings.simplefilter("ignore")
-            return predicted_block((0, rows), *how).table.slice(0, batch.num_rows)
+            answers = predicted_block((0, rows), self.model, self.confidence_level, ()).table
+        return answers.slice(0, batch.num_rows)
+
+
+def _read(name: str, values: Any) -> Any:
+    """A column of any kind of batch as pyarrow has it; None and not-a-number are missing values."""
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, OverflowError) as error:
+        raise TableMismatchError(
+            f"The values of a column must be of one type, but those of {name!r} cannot be read "
+            f"({error}). Convert the column to the type that it had in training."
+        ) from error
+
+
+def _columns_of(table: "pa.Table") -> dict[str, Any]:
+    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 def _typical_row(schema: "pa.Schema") -> "pa.Table":

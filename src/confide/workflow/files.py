@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confide.errors import TableFileError, TableMismatchError
+from confide.errors import KeptColumnError, TableFileError, TableMismatchError
 from confide.estimators import IntervalRegressor
 from confide.tables import (
     TableFile,
@@ -15,7 +15,7 @@ from confide.tables import (
     parquet_files,
     public,
 )
-from confide.workflow.predict import feature_names, refuse_missing_columns
+from confide.workflow.predict import feature_names, kept_columns, refuse_missing_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,18 +61,27 @@ def outputs_of(files: Sequence[str], folder: Path) -> list[Path]:
     return outputs
 
 
-def refuse_different(model: IntervalRegressor, sources: Sequence[TableFile]) -> None:
+def refuse_different(
+    model: IntervalRegressor, sources: Sequence[TableFile], keep: str = ""
+) -> None:
     """Refuses files that lack columns, or have numbers where others have words or dates.
 
+    Args:
+        model: what predicts.
+        sources: the files.
+        keep: columns to repeat, see `kept_columns`.
+
     Raises:
-        TableMismatchError: with the name of the file.
+        TableMismatchError: a column that the model needs; with the name of the file.
+        KeptColumnError: a column to repeat, likewise.
     """
     seen: dict[str, tuple[str, TableFile]] = {}
     for source in sources:
         try:
             refuse_missing_columns(model, source.schema.names)
-        except TableMismatchError as error:
-            raise TableMismatchError(f"{source.name}: {error}") from None
+            kept_columns(keep, source.schema.names)
+        except (TableMismatchError, KeptColumnError) as error:
+            raise type(error)(f"{source.name}: {error}") from None
         for name in {*feature_names(model)} & {*source.schema.names}:
             if (kind := _kind(source.schema.field(name).type)) is None:
                 continue

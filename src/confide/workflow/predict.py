@@ -63,17 +63,20 @@ def refuse_missing_columns(model: IntervalRegressor, there: Sequence[str]) -> No
     Raises:
         TableMismatchError: with all that are missing.
     """
-    encoders = [own.encoder_ for own in models_of(model)]
-    # What no target uses need not be there.
-    unused = [() if encoder is None else encoder.left_out for encoder in encoders]
-    needed = [name for name in feature_names(model) if not all(name in some for some in unused)]
     names = set(there)  # of a wide table, a list would take minutes
-    if missing := [name for name in needed if name not in names]:
+    if missing := [name for name in needed_names(model) if name not in names]:
         near = [hint for name in missing[:10] if (hint := nearest(name, there))]
         raise TableMismatchError(
             f"The model needs columns that the table does not have: {listed(missing)}; the table "
             f"has {listed(there)}. {' '.join(dict.fromkeys(near[:3]))}".rstrip()
         )
+
+
+def needed_names(model: IntervalRegressor) -> list[str]:
+    """Names of the columns that a table must have: those that no target uses may be missing."""
+    encoders = [own.encoder_ for own in models_of(model)]
+    unused = [() if encoder is None else encoder.left_out for encoder in encoders]
+    return [name for name in feature_names(model) if not all(name in some for some in unused)]
 
 
 def feature_names(model: IntervalRegressor) -> list[str]:
@@ -201,15 +204,20 @@ def predicted_block(
     start, block = numbered
     with counted_in_file(range(start, start + block.num_rows)), notes.of_warnings():
         frame, n_novel = _answers(model, block, confidence_level)
-    if both := [name for name in keep if name in frame.columns]:
-        raise KeptColumnError(
-            f"Columns to keep have the names of result columns: {listed(both)}. Rename them "
-            "in the table, or keep others."
-        )
+    refuse_names_of_results(keep, list(frame.columns))
     answers = pa.Table.from_pandas(frame, preserve_index=False)
     kept = {name: block.column(name) for name in keep}
     table = pa.table({**kept, **dict(zip(answers.column_names, answers.columns, strict=True))})
     return PredictedBlock(table, notes, n_novel)
+
+
+def refuse_names_of_results(keep: Sequence[str], results: Sequence[str]) -> None:
+    """Refuses columns to keep that could not be told from those of the predictions."""
+    if both := [name for name in keep if name in results]:
+        raise KeptColumnError(
+            f"Columns to keep have the names of result columns: {listed(both)}. Rename them "
+            "in the table, or keep others."
+        )
 
 
 def _answers(
