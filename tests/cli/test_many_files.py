@@ -49,10 +49,22 @@ def test_a_folder_beyond_memory_is_fitted_from_disk(folder, monkeypatch):
     assert result.exit_code == 0, result.stderr
     assert "has 200 rows, more than memory holds" in result.stderr
     assert "judged on 100 of them, drawn at random" in result.stderr
+    assert "The confidence intervals are not calibrated: twins" in result.stderr
     model = confide.load(output)
     assert model.training_table_.n_trained == 180  # 20 of the sample are held out
     assert model.calibration_ is not None
     assert model.seen_rows_.n_rows == 180
+
+
+@pytest.mark.parametrize("options", [[], ["--recipe", "paper"], ["--simulations", "10"]], ids=str)
+def test_calibration_that_needs_all_rows_in_memory_is_refused(folder, monkeypatch, options):
+    monkeypatch.setattr(long_tables, "available_memory", lambda: 1)
+    monkeypatch.setattr(long_table, "ROWS_IN_MEMORY", 100)
+    words = ["fit", folder, "-t", "y", "-o", folder.parent / "m", "--calibrate-confidence"]
+    result = CliRunner().invoke(main, [*map(str, words), *options])
+    assert result.exit_code == 2
+    assert "twins that are fitted in memory, and the table is larger. Leave" in result.stderr
+    assert not (folder.parent / "m").exists()
 
 
 @pytest.mark.slow

@@ -271,10 +271,11 @@ def fit(
         }
         by_default = (learner, network, recipe or "tabular") == ("network", None, "tabular")
         by_default &= method not in WITHOUT_RECIPE
-        # The fit calibrates by itself, but for another number of simulations.
-        calibrate_confidence &= not by_default
-        calibrate_confidence |= simulations is not None
         n_further = getattr(table, "n_further", 0)
+        # The fit calibrates by itself, but for another number of simulations; a fit from disk does
+        # not, and refuses to.
+        calibrate_confidence &= not by_default or n_further > 0
+        calibrate_confidence |= simulations is not None
         if by_default and (fast or calibrate_confidence or n_further):
             how["calibration"] = None
         model = _estimator(method, learner, network, epochs, **how)

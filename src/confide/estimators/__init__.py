@@ -3,6 +3,7 @@
 from confide.estimators.base import IntervalRegressor as IntervalRegressor
 from confide.estimators.confidence import ConfidenceRegressor as ConfidenceRegressor
 from confide.estimators.files import load as load
+from confide.estimators.long_tables import NOT_CALIBRATED as NOT_CALIBRATED
 from confide.estimators.own_parts import in_words as in_words
 from confide.estimators.recipes import RECIPES as RECIPES
 from confide.estimators.regressors import ESTIMATORS as ESTIMATORS

@@ -25,8 +25,10 @@ from confide.tables import ROWS_PER_BLOCK, ArrowDataset, TableFile, is_arrow_dat
 Row = Float64[np.ndarray, " row"]
 NOT_CALIBRATED = (
     "The confidence intervals are not calibrated: twins of the data must be fitted in memory, and "
-    "the table is larger. They are too narrow where the true function is rough. Pass "
-    "calibration=None to fit without this warning, or a sample of the rows as a table."
+    "the table is larger. They are too narrow where the true function is rough."
+)
+HOW_TO_SILENCE = (
+    "Pass calibration=None to fit without this warning, or a sample of the rows as a table."
 )
 
 
@@ -116,7 +118,7 @@ def _refuse_beyond_disk(table: LongTable, estimator: Any, folder: str) -> None:
 
 def warn_not_calibrated() -> None:
     """Says that twins need all rows in memory."""
-    warnings.warn(NOT_CALIBRATED, CalibrationWarning, stacklevel=4)
+    warnings.warn(f"{NOT_CALIBRATED} {HOW_TO_SILENCE}", CalibrationWarning, stacklevel=4)
 
 
 def _encoded(

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float64
 from confide.calibration import smallest_calibration_set
 from confide.diagnostics import mean_shares, overfitting_check
 from confide.errors import CalibrationWarning, NoSuchIntervalError, TargetError, TwinError
-from confide.estimators import IntervalRegressor
+from confide.estimators import NOT_CALIBRATED, IntervalRegressor
 from confide.fingerprints import groups
 from confide.moved import warn_renamed
 from confide.prediction import Prediction
@@ -162,6 +162,8 @@ def fit_table(
     with notes.of_warnings():
         at_train = model.get_prediction(parts.train)
         at_held = model.get_prediction(parts.held) if len(parts.y_held) else None
+        if long.n_further and at_train.confidence_law is not None:
+            _say_not_calibrated(notes)
         if calibrate_confidence:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", CalibrationWarning)  # the summary has them
@@ -223,6 +225,12 @@ def _what_is_in_memory(n_in_memory: int, n_further: int) -> str:
         f"The members were trained on all of {n_in_memory + n_further:,} rows but those held out. "
         f"All else was chosen, learnt and judged on {n_in_memory:,} of them, drawn at random."
     )
+
+
+def _say_not_calibrated(notes: Notes) -> None:
+    """Says that the confidence intervals of a long table are not, unless the fit has said so."""
+    if not any(NOT_CALIBRATED in note for note in notes):
+        notes.add(NOT_CALIBRATED)
 
 
 def _what_is_held_out(
