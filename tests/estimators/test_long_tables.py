@@ -179,8 +179,22 @@ def test_an_infinite_number_is_refused_before_training(folder, table, monkeypatc
     for number in range(3):
         part = table.set_column(0, "x", pa.array(x)).slice(40 * number, 40)
         pq.write_table(part, folder / f"part-{number}.parquet")
-    with pytest.raises(ValueError, match="X must be finite, but column x is inf"):
+    with pytest.raises(ValueError, match="X must be finite, but column x is inf in some row"):
         small().fit(folder, "y")
+
+
+@pytest.mark.parametrize("bad", [slice(60, None), 7], ids=["in the sample", "on disk"])
+def test_a_target_that_cannot_be_names_no_row_of_the_sample(folder, table, bad, monkeypatch):
+    monkeypatch.setattr(long_table, "ROWS_IN_MEMORY", 50)
+    y = 1 + table["y"].to_numpy()
+    y[bad] = -1.0
+    for number in range(3):
+        part = table.set_column(2, "y", pa.array(y)).slice(40 * number, 40)
+        pq.write_table(part, folder / f"part-{number}.parquet")
+    how = {"recipe": "paper", "max_epochs": 2, "hidden_layer_sizes": (4,), "random_state": 0}
+    model = confide.DeepEnsembleRegressor(2, bounds=(0, None), **how)
+    with pytest.raises(ValueError, match=r"0 to inf, got -1 in some row\. Correct the targets"):
+        model.fit(folder, "y")
 
 
 def test_rows_that_the_disk_does_not_hold_are_refused_before_training(folder, monkeypatch):

@@ -851,6 +851,16 @@ def test_a_model_of_an_array_has_no_columns_to_find(bootstrapped, rows):
         features_of(bootstrapped, rows)
 
 
+@pytest.mark.parametrize("bad", range(0, 30, 7))
+def test_a_target_beyond_bounds_is_named_by_its_row_of_the_file(small, bad):
+    y = np.arange(1.0, 31.0)
+    y[bad], y[1] = -1.0, np.nan  # whether it is held out or not
+    table = pa.table({"x": np.arange(30.0), "y": y})
+    model = confide.DeepEnsembleRegressor(**small, bounds=(0, None))
+    with pytest.raises(ValueError, match=rf"got -1 in row {bad + 1}\. Correct the targets"):
+        fit_table(table, "y", model)
+
+
 def test_values_that_training_did_not_have_are_counted_over_all_blocks(fitted, rows):
     blue = rows.set_column(2, "colour", pa.array(["blue"] * 120))
     notes = Notes()

@@ -4,6 +4,7 @@ from confide.estimators.base import IntervalRegressor as IntervalRegressor
 from confide.estimators.confidence import ConfidenceRegressor as ConfidenceRegressor
 from confide.estimators.files import load as load
 from confide.estimators.long_tables import NOT_CALIBRATED as NOT_CALIBRATED
+from confide.estimators.long_tables import in_some_row as in_some_row
 from confide.estimators.own_parts import in_words as in_words
 from confide.estimators.recipes import RECIPES as RECIPES
 from confide.estimators.regressors import ESTIMATORS as ESTIMATORS
@@ -26,6 +27,7 @@ from confide.estimators.several import prefixed as prefixed
 from confide.estimators.several import refuse_several as refuse_several
 from confide.estimators.several import refuse_too_many as refuse_too_many
 from confide.estimators.side_by_side import for_each_target as for_each_target
+from confide.estimators.target import check_transform_and_bounds as check_transform_and_bounds
 from confide.estimators.training_rows import TrainingRows as TrainingRows
 from confide.estimators.validation import as_fitted_table as as_fitted_table
 from confide.estimators.validation import check_targets as check_targets

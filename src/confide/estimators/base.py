@@ -4,6 +4,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from types import ModuleType
@@ -32,6 +33,7 @@ from confide.estimators.groups import groups_of, warn_of_small_groups, warn_of_u
 from confide.estimators.intervals import IntervalMixin
 from confide.estimators.long_tables import (
     further_rows,
+    in_some_row,
     is_source,
     long_table,
     warn_not_calibrated,
@@ -157,12 +159,14 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
             X, y = long_table(X, y, of_sample, shown=bool(self.verbose), **others)
         long = X if isinstance(X, LongTable) else None
         rows = X if long is None else long.sample
-        data = checked_training_data(checked, rows, y, sample_weight, groups)
-        checked.target_, checked.seen_rows_ = self._target(key, data), SeenRows.of(data.X, data.y)
-        if checked.target_ is not None:
-            data = data._replace(y=checked.target_.forward(data.y))
-        with self._engine.connected():
-            fitted, on_twins = self._fitted(checked, key, settings, data, long)
+        with nullcontext() if long is None else in_some_row():
+            data = checked_training_data(checked, rows, y, sample_weight, groups)
+            checked.target_ = self._target(key, data)
+            checked.seen_rows_ = SeenRows.of(data.X, data.y)
+            if checked.target_ is not None:
+                data = data._replace(y=checked.target_.forward(data.y))
+            with self._engine.connected():
+                fitted, on_twins = self._fitted(checked, key, settings, data, long)
         self.adopt(checked, fitted, _novelty_of(checked, data.X, fitted))
         self.confidence_calibration_ = on_twins
         return self
@@ -771,7 +775,7 @@ class IntervalRegressor(IntervalMixin, RegressorMixin, BaseEstimator):
         """What is done to the targets; an estimator of the user's own may know nothing of it."""
         name, bounds = (getattr(self, each, None) for each in ("target_transform", "bounds"))
         if name == AUTO_TRANSFORM:
-            Target.fitted(None, bounds, data.y)  # refuses targets before anything is trained
+            Target.asked(None, bounds, data.y)  # refuses targets before anything is trained
             name = chosen_transform(self, key, data)
         return Target.fitted(name, bounds, data.y)
 

@@ -1,6 +1,7 @@
 """Fits to tables that are larger than memory: from files, or from a dataset of pyarrow."""
 
 import os
+import re
 import shutil
 import tempfile
 import warnings
@@ -102,6 +103,16 @@ def further_rows(
         yield {"further": FurtherRows(blocks, Path(folder), epochs_in_memory)}
 
 
+@contextmanager
+def in_some_row() -> Iterator[None]:
+    """Errors inside name no row: of a sample, or of a block, it is not the number in the table."""
+    try:
+        yield
+    except RowError as error:
+        message = re.sub(r"(at|in) row \{row\}", "in some row", error.message)
+        raise ValueError(message) from error
+
+
 def _refuse_beyond_disk(table: LongTable, estimator: Any, folder: str) -> None:
     """Refuses rows that fill the disk: 4 bytes for each number, target and simulated target."""
     settings = estimator.settings()
@@ -132,7 +143,7 @@ def _encoded(
     def blocks() -> Iterator[tuple[Any, Row]]:
         seen = of_sample
         for rows, y in table.further():
-            X = _matrix(encoder, rows)
+            X = encoder.encode(rows)
             seen = seen.beside(X, y)
             yield X, y if target is None else target.forward(y)
             if progress is not None:
@@ -140,13 +151,6 @@ def _encoded(
         estimator.seen_rows_ = seen
 
     return blocks
-
-
-def _matrix(encoder: Encoder, rows: Any) -> Any:
-    try:
-        return encoder.encode(rows)
-    except RowError as error:  # which row of which file it is, nobody has counted
-        raise ValueError(error.message.replace("at row {row}", "in some row")) from error
 
 
 def _numbers(column: Any, name: str) -> Row:

@@ -10,7 +10,7 @@ from jaxtyping import PRNGKeyArray
 from sklearn.base import clone
 
 from confide.checks import is_number
-from confide.errors import nearest
+from confide.errors import RowError, nearest
 from confide.estimators.validation import TrainingArrays
 from confide.fingerprints import groups as groups_of
 from confide.persistence import Arrays, checked_fields
@@ -60,6 +60,14 @@ class Target:
         Raises:
             ValueError: there is no such transformation, or a target is outside the bounds.
         """
+        target = cls.asked(name, bounds, y)
+        if target is None or name is None:
+            return target
+        return replace(target, transform=Transform.fitted(name, y))
+
+    @classmethod
+    def asked(cls, name: Any, bounds: Any, y: Row) -> "Target | None":
+        """The same, checked but not fitted: arguments and exceptions as for `fitted`."""
         lower, upper = _checked_bounds(bounds)
         if name is None and math.isinf(lower) and math.isinf(upper):
             return None
@@ -69,11 +77,7 @@ class Target:
                 f"`target_transform` must be None or one of {choices}, got {name!r}. "
                 f"{nearest(str(name), choices)}".rstrip()
             )
-        target = cls(None, lower, upper, len(y))
-        if name is not None:
-            target = replace(target, transform=Transform(name))
-            target.check(y)
-            target = replace(target, transform=Transform.fitted(name, y))
+        target = cls(None if name is None else Transform(name), lower, upper, len(y))
         target.check(y)
         return target
 
@@ -82,17 +86,19 @@ class Target:
         inside = (y >= self.lower) & (y <= self.upper)
         if not inside.all():
             row = int(np.argmin(inside))
-            raise ValueError(
+            raise RowError(
                 f"Targets must lie within `bounds`, {self.lower:g} to {self.upper:g}, got "
-                f"{y[row]:g} in row {row}. Correct the targets, or pass wider bounds."
+                f"{y[row]:g} in row {{row}}. Correct the targets, or pass wider bounds.",
+                row,
             )
         if self.transform is not None and not self.transform.accepts(y).all():
             row = int(np.argmin(self.transform.accepts(y)))
             needed = "above zero" if self.transform.name == "log" else "of at least zero"
-            raise ValueError(
+            raise RowError(
                 f"target_transform={self.transform.name!r} needs targets {needed}, got {y[row]:g} "
-                f"in row {row}. Pass target_transform='yeo-johnson', which takes all numbers, or "
-                "None."
+                "in row {row}. Pass target_transform='yeo-johnson', which takes all numbers, or "
+                "None.",
+                row,
             )
 
     def forward(self, y: Row) -> Row:
@@ -239,7 +245,7 @@ def check_transform_and_bounds(estimator: Any, y: Row) -> None:
         ValueError: with what to do.
     """
     name, bounds = (getattr(estimator, each, None) for each in ("target_transform", "bounds"))
-    Target.fitted(None if name == AUTO else name, bounds, y)
+    Target.asked(None if name == AUTO else name, bounds, y)
 
 
 def chosen_transform(estimator: Any, key: PRNGKeyArray, data: TrainingArrays) -> str | None:

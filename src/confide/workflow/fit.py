@@ -13,7 +13,12 @@ from jaxtyping import Bool, Float64
 from confide.calibration import smallest_calibration_set
 from confide.diagnostics import mean_shares, overfitting_check
 from confide.errors import CalibrationWarning, NoSuchIntervalError, TargetError, TwinError
-from confide.estimators import NOT_CALIBRATED, IntervalRegressor
+from confide.estimators import (
+    NOT_CALIBRATED,
+    IntervalRegressor,
+    check_transform_and_bounds,
+    in_some_row,
+)
 from confide.fingerprints import groups
 from confide.moved import warn_renamed
 from confide.prediction import Prediction
@@ -144,9 +149,9 @@ def fit_table(
     unused = {*exclude, *ids, *([] if group is None else [group])}
     used = as_meant(features, exclude=sorted(unused))
     with notes.of_warnings():
-        with counted_in_file(rows):
-            how: dict[str, Any] = {"hold_out": hold_out, "seed": seed}
-            parts = split(used, y, order=order, groups=of_rows, **how)
+        with in_some_row() if long.n_further else counted_in_file(rows):
+            check_transform_and_bounds(estimator, y)  # here, because rows have other numbers below
+            parts = split(used, y, hold_out=hold_out, seed=seed, order=order, groups=of_rows)
         if len(parts.y_held):
             notes.add(_what_is_held_out(features, parts.aside, hold_out_by, group))
         if calibrate_confidence:
@@ -162,8 +167,7 @@ def fit_table(
     with notes.of_warnings():
         at_train = model.get_prediction(parts.train)
         at_held = model.get_prediction(parts.held) if len(parts.y_held) else None
-        if long.n_further and at_train.confidence_law is not None:
-            _say_not_calibrated(notes)
+        _say_not_calibrated(notes, long.n_further, at_train)
         if calibrate_confidence:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", CalibrationWarning)  # the summary has them
@@ -227,9 +231,10 @@ def _what_is_in_memory(n_in_memory: int, n_further: int) -> str:
     )
 
 
-def _say_not_calibrated(notes: Notes) -> None:
+def _say_not_calibrated(notes: Notes, n_further: int, prediction: Prediction) -> None:
     """Says that the confidence intervals of a long table are not, unless the fit has said so."""
-    if not any(NOT_CALIBRATED in note for note in notes):
+    has_them = prediction.confidence_law is not None
+    if n_further and has_them and not any(NOT_CALIBRATED in note for note in notes):
         notes.add(NOT_CALIBRATED)
 
 
