@@ -216,6 +216,16 @@ def test_a_model_of_an_array_has_numbered_columns(data, small, tmp_path):
     assert_same(model, tmp_path / "model.onnx", rows)
 
 
+def test_columns_may_have_the_names_of_what_is_computed(data, small, tmp_path):
+    # Here, the first column is asked for holes before the others have come in.
+    names = ["age", "IsNaN_0_0", "constant_1_0"]
+    X = pd.DataFrame(data[0], columns=names)
+    X.loc[::5, "age"] = np.nan
+    model = confide.DeepEnsembleRegressor(**small).fit(X, data[1])
+    to_onnx(model, tmp_path / "model.onnx")
+    assert_same(model, tmp_path / "model.onnx", X)
+
+
 def test_a_model_of_an_array_with_holes_takes_arrays(data, small, tmp_path):
     X, y = data
     rows = X.copy()

@@ -87,9 +87,10 @@ def onnx_model(model: IntervalRegressor, confidence_levels: Sequence[float]) -> 
     _refuse(model)
     _refuse_empty_texts(model)
     columns = plain_columns(model)
-    graph = Graph(type(model).__name__)
+    names = [column["name"] for column in columns]
+    graph = Graph(type(model).__name__, frozenset(names))
     answers = _answers(graph, model, encoded(graph, columns), levels)
-    _refuse_names([column["name"] for column in columns], list(answers))
+    _refuse_names(names, list(answers))
     for name, value in answers.items():
         graph.output(name, value)
     metadata = {

@@ -1,6 +1,6 @@
 """A graph of ONNX that is written as arithmetic: each operation on a `Value` adds a node."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +66,7 @@ class Graph:
 
     Attributes:
         name: of the graph.
+        column_names: of all columns that will come in, which nothing else may have.
         nodes: the operations.
         inputs: the tensors that come in, one for each column.
         outputs: the tensors that go out.
@@ -73,6 +74,7 @@ class Graph:
     """
 
     name: str
+    column_names: Collection[str] = ()
     nodes: list[Any] = field(default_factory=list)
     inputs: list[Any] = field(default_factory=list)
     outputs: list[Any] = field(default_factory=list)
@@ -176,9 +178,8 @@ class Graph:
         return self.node(operator, value, axis, keepdims=1)
 
     def _new_name(self, what: str) -> str:
-        taken = {each.name for each in self.inputs}
         name = f"{what}_{len(self.nodes)}_{len(self.constants)}"
-        while name in taken:
+        while name in self.column_names:
             name += "_"
         return name
 
