@@ -1,10 +1,13 @@
 """Any regressor with both intervals."""
 
 import pickle
+from pathlib import Path
 
 import joblib
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import make_column_transformer
@@ -174,3 +177,12 @@ class TwoNumbers(RegressorMixin, BaseEstimator):
 def test_odd_input_is_refused(regressor, rows, how, error, message):
     with pytest.raises(error, match=message):
         ConfidenceRegressor(regressor, **{"random_state": 0} | how).fit(*sample(n=rows))
+
+
+@pytest.mark.parametrize("source", ["folder/", Path("rows.parquet"), "dataset"], ids=str)
+def test_files_and_datasets_are_refused(source):
+    if source == "dataset":
+        source = pyarrow.dataset.dataset(pa.table({"x": [1.0], "y": [1.0]}))
+    message = r"in memory as X, .* no files and no datasets, got .* Read them first, such as"
+    with pytest.raises(TypeError, match=message):
+        ConfidenceRegressor(LinearRegression()).fit(source, "y")

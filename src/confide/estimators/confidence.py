@@ -14,6 +14,7 @@ from confide.diagnostics import Novelty
 from confide.encoding import Encoder, index_of
 from confide.engines import Engine, Joblib, named_engine
 from confide.estimators.intervals import IntervalMixin
+from confide.estimators.long_tables import is_source
 from confide.estimators.several import (
     Predictions,
     fitted_to_each,
@@ -121,6 +122,13 @@ class ConfidenceRegressor(IntervalMixin, MetaEstimatorMixin, RegressorMixin, Bas
         Returns:
             The estimator itself.
         """
+        if is_source(X):
+            raise TypeError(
+                "ConfidenceRegressor needs a table or an array in memory as X, because the "
+                f"regressor inside takes no files and no datasets, got {X!r}. Read them first, "
+                "such as with pyarrow.dataset.dataset('folder').to_table(), or fit "
+                "BootstrappedDeepEnsembleRegressor, which takes both."
+            )
         if (columns := several_columns(self, X, y)) is not None:
             return self.adopt_targets(fitted_to_each(self, X, columns))
         # Here, because forests take long to load.
