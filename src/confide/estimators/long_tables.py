@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from confide.errors import CalibrationWarning, RowError, TargetError, TooLargeEr
 from confide.estimators.target import Target
 from confide.estimators.training_rows import SeenRows
 from confide.methods import FurtherRows
+from confide.persistence import temporary_folder
 from confide.progress import Progress, progress_bar
 from confide.tables import ROWS_PER_BLOCK, ArrowDataset, TableFile, is_arrow_dataset
 
@@ -97,10 +97,10 @@ def further_rows(
     if table is None or table.n_further == 0:
         yield {}
         return
-    with tempfile.TemporaryDirectory(prefix="confide-") as folder:
+    with temporary_folder() as folder:
         _refuse_beyond_disk(table, estimator, folder)
         blocks = _encoded(table, estimator, progress)
-        yield {"further": FurtherRows(blocks, Path(folder), epochs_in_memory)}
+        yield {"further": FurtherRows(blocks, folder, epochs_in_memory)}
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def in_some_row() -> Iterator[None]:
         raise ValueError(message) from error
 
 
-def _refuse_beyond_disk(table: LongTable, estimator: Any, folder: str) -> None:
+def _refuse_beyond_disk(table: LongTable, estimator: Any, folder: Path) -> None:
     """Refuses rows that fill the disk: 4 bytes for each number, target and simulated target."""
     settings = estimator.settings()
     n_simulated = settings.n_members * getattr(settings, "n_retrains", 0)
@@ -122,7 +122,7 @@ def _refuse_beyond_disk(table: LongTable, estimator: Any, folder: str) -> None:
     if needed > free:
         raise TooLargeError(
             f"Training on {table.n_further:,} rows from disk needs {in_gigabytes(needed)} in "
-            f"{Path(folder).parent}, which has {in_gigabytes(free)} left. Free some space, or set "
+            f"{folder.parent}, which has {in_gigabytes(free)} left. Free some space, or set "
             "the environment variable TMPDIR to a folder on another disk."
         )
 

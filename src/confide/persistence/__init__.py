@@ -11,3 +11,4 @@ from confide.persistence.container import Container as Container
 from confide.persistence.container import refuse_other_than_file as refuse_other_than_file
 from confide.persistence.schema import checked_fields as checked_fields
 from confide.persistence.schema import checked_json as checked_json
+from confide.persistence.temporary import temporary_folder as temporary_folder

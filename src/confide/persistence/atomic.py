@@ -107,7 +107,7 @@ def _direct(path: Path) -> Iterator[BinaryIO]:
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     target = _followed(path)
     _remove_left_overs(target)
-    temporary = target.with_name(f"{_start(target)}{_machine()}-{os.getpid()}-{uuid.uuid4().hex}")
+    temporary = target.with_name(f"{_start(target)}{machine()}-{os.getpid()}-{uuid.uuid4().hex}")
     OPEN.add(temporary.name)
     try:
         with _naming(path):
@@ -132,7 +132,7 @@ def _start(target: Path) -> str:
     return f"{start.decode(errors='ignore')}."
 
 
-def _machine() -> str:
+def machine() -> str:
     """Says which machine a process runs on: others, too, may write to the folder.
 
     Containers of one machine may share its name, but each numbers its own processes.
@@ -147,7 +147,7 @@ def _remove_left_overs(target: Path) -> None:
     """Of processes that were killed while they wrote this very file."""
     if sys.platform == "win32":
         return  # no process can be asked there whether it lives
-    name = re.compile(rf"{re.escape(_start(target))}{_machine()}-(\d+)-[0-9a-f]{{32}}")
+    name = re.compile(rf"{re.escape(_start(target))}{machine()}-(\d+)-[0-9a-f]{{32}}")
     with suppress(OSError):  # it is a courtesy
         for path in target.parent.iterdir():
             if (found := name.fullmatch(path.name)) and _is_dead(int(found[1]), path.name):
@@ -156,8 +156,11 @@ def _remove_left_overs(target: Path) -> None:
 
 def _is_dead(process: int, temporary: str) -> bool:
     """Whether the process that wrote a file is gone: another may have its number by now."""
-    if process == os.getpid():
-        return temporary not in OPEN
+    return temporary not in OPEN if process == os.getpid() else is_gone(process)
+
+
+def is_gone(process: int) -> bool:
+    """Whether no process of this machine has that number."""
     try:
         os.kill(process, 0)  # sends nothing
     except ProcessLookupError:
