@@ -1,4 +1,4 @@
-"""Files that are whole at every moment, and the arrays that model files keep."""
+"""Files that are whole at every moment, temporary folders, and the arrays that model files keep."""
 
 from confide.persistence.arrays import Arrays as Arrays
 from confide.persistence.arrays import checked_array as checked_array
