@@ -67,6 +67,16 @@ def test_calibration_that_needs_all_rows_in_memory_is_refused(folder, monkeypatc
     assert not (folder.parent / "m").exists()
 
 
+@pytest.mark.parametrize("calibration", [None, "twins"])
+def test_that_intervals_are_not_calibrated_is_said_once(small, calibration):
+    table = pa.table({"x": np.arange(64.0), "y": np.arange(64.0) % 7})
+    further = [(table.slice(40), np.zeros(24))]
+    long = LongTable(table.slice(0, 40), lambda: iter(further), 24)
+    model = confide.BootstrappedDeepEnsembleRegressor(**small, calibration=calibration)
+    notes = fit_table(long, "y", model).notes
+    assert sum("confidence intervals are not calibrated" in note for note in notes) == 1
+
+
 @pytest.mark.slow
 def test_a_fit_says_that_folders_are_no_columns(folder):
     (folder / "year=2020").mkdir()
