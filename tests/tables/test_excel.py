@@ -89,6 +89,13 @@ def test_a_compressed_workbook_is_read_too(homes, tmp_path):
     assert read_table(path).equals(read_table(homes))
 
 
+def test_row_numbers_of_pandas_are_left_out(tmp_path):
+    source = TableFile(workbook(tmp_path / "a.xlsx", [[None, "x"], [0, 2.5], [1, 3.5]]))
+    assert source.read().to_pydict() == {"x": [2.5, 3.5]}
+    assert source.note.endswith("left out. It has no name, and only numbers the rows.")
+    refused(r"no name for column 1", workbook(tmp_path / "b.xlsx", [[None, "x"], [5, 2], [6, 3]]))
+
+
 def test_what_is_no_table_is_refused_in_words(tmp_path):
     refused(r"sheet 'sheet 0' is empty. A table with a header", workbook(tmp_path / "a.xlsx", []))
     refused(r"no name for column 2", workbook(tmp_path / "b.xlsx", [["x"], [1, 2]]))

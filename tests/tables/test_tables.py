@@ -499,12 +499,42 @@ def test_a_header_is_needed(tmp_path):
 
 def test_columns_need_names_of_their_own(tmp_path):
     refused(as_csv("a,b,a,b,c\n1,2,3,4,5\n", tmp_path), "more than one column called 'a', 'b'")
-    refused(as_csv(",b,\n1,2,3\n", tmp_path), r"no name for column 1, 3\. .*index=False")
+    refused(as_csv(",b,\n7,2,3\n", tmp_path), r"no name for column 1, 3\. .*index=False")
     path = tmp_path / "table.parquet"
     pq.write_table(pa.Table.from_arrays([pa.array([1])] * 2, ["a", "a"]), path)
     refused(path, "more than one column called 'a'")
     pq.write_table(pa.table({}), path)
     refused(path, "has no columns")
+
+
+def with_note(text, tmp_path, **how):
+    source = TableFile(as_csv(text, tmp_path), **how)
+    return source.schema.names, source.read().to_pydict(), source.note
+
+
+@pytest.mark.parametrize(
+    "text", [",a,b\n0,2,x\n1,3,y\n", '"","a","b"\r\n"1",2,"x"\r\n"2",3,"y"\r\n']
+)
+def test_row_numbers_of_pandas_and_of_r_are_left_out(text, tmp_path):
+    names, table, note = with_note(text, tmp_path)
+    assert names == ["a", "b"]
+    assert table == {"a": [2, 3], "b": ["x", "y"]}
+    assert note.endswith("left out. It has no name, and only numbers the rows.")
+    blocks = read_blocks(tmp_path / "table.csv", columns=["b"], types={"a": pa.float64()})
+    assert [block.to_pydict() for block in blocks] == [{"b": ["x", "y"]}]
+
+
+@pytest.mark.parametrize("values", ["0 2", "2 3", "1 1", "a b", "0 ", "0.5 1.5"])
+def test_a_column_without_a_name_that_is_no_row_numbers(values, tmp_path):
+    first, second = values.split(" ")
+    refused(as_csv(f",a\n{first},2\n{second},3\n", tmp_path), "no name for column 1")
+
+
+def test_errors_name_the_column_also_beside_row_numbers(tmp_path):
+    rows = "".join(f"{i},1.5,x\n" for i in range(30))
+    path = as_csv(f",a,b\n{rows}30,large,y\n", tmp_path)
+    with pytest.raises(TableFileError, match=r"row 31 .*column 'a': 'large' is not a number"):
+        list(in_small_blocks(path).blocks())
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("Y", "y"), ("y2", "Y2"), ("price", "PRICE")])
@@ -572,13 +602,45 @@ def test_a_start_that_ends_inside_quotes(tmp_path):
         )
 
 
-def test_decimal_commas(tmp_path):
-    path = as_csv("a;b\n1,5;x\n-2,25;y\n;z\n", tmp_path)
-    refused(path, "column 'a': numbers with commas, such as '1,5'. .*decimal points")
-    with pytest.raises(TableFileError, match=r"'1,5' is not a number.*decimal point instead"):
-        read_table(path, types={"a": pa.float64()})
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_decimal_commas(delimiter, tmp_path):
+    text = "a;b;c\n1,5;x;1\n-2,25;y;2\n;z;3\n4;w;4\n".replace(";", delimiter)
+    _, table, note = with_note(text, tmp_path)
+    assert table["a"] == [1.5, -2.25, None, 4]
+    assert table["c"] == [1, 2, 3, 4]
+    assert note.endswith("'a' has decimal commas: 3,14 is read as 3.14.")
+    path = tmp_path / "table.csv"
+    assert read_table(path, types={"a": pa.float64()})["a"].to_pylist() == table["a"]
     assert read_table(path, types={"a": pa.string()})["a"][0].as_py() == "1,5"
     assert of_text("a;b\n1,5;x\nlarge;y\n", tmp_path)["a"] == ["1,5", "large"]
+
+
+def test_decimal_commas_of_standard_input_and_of_compressed_files(monkeypatch, tmp_path):
+    text = ";a;b\n" + "".join(f"{i};{i},5;x\n" for i in range(100))
+    table = {"a": [i + 0.5 for i in range(100)], "b": ["x"] * 100}
+    packed = as_csv(gzip.compress(text.encode()), tmp_path, "table.csv.gz")
+    assert read_table(packed).to_pydict() == table
+    monkeypatch.setattr(sys, "stdin", Stdin(text.encode()))
+    blocks = TableFile("-", block_bytes=64).blocks(60)
+    assert pa.concat_tables(blocks).to_pydict() == table
+
+
+def test_decimal_commas_where_they_are_not_read(tmp_path):
+    words = "column 'a': numbers with commas, such as '1,5'. .*decimal points"
+    refused(as_csv('a,b\n"1,5",x\n"-2,25",y\n', tmp_path), words)
+    late = as_csv("a;b\n" + "1;x\n" * 50 + "1,5;x\n", tmp_path)
+    with pytest.raises(TableFileError, match=r"'1,5' is not a .*number.*decimal point instead"):
+        list(in_small_blocks(late).blocks())
+
+
+def test_decimal_commas_and_points_in_one_file(tmp_path):
+    both = as_csv("a;b;c\n1,5;1.5;x\n2;3;y\n", tmp_path)
+    refused(both, "numbers of 'a' have decimal commas, but those of 'b' have points. Write all")
+    in_one = as_csv("a;b\n1,5;x\n2.5;y\n", tmp_path)
+    refused(in_one, "'a': numbers with commas, such as '1,5' and with points, such as '2.5'. Write")
+    late = as_csv("a;b\n" + "1,5;x\n" * 50 + "2.5;x\n", tmp_path)
+    with pytest.raises(TableFileError, match=r"'2.5' is not a number.*a decimal comma instead"):
+        list(in_small_blocks(late).blocks())
 
 
 def zipped(name):

@@ -9,6 +9,7 @@ from typing import Any
 from confide.budget import Meter
 from confide.errors import TableFileError, TooLargeError, listed
 from confide.extras import require
+from confide.tables.row_numbers import has_row_numbers, row_numbers_note
 from confide.tables.separated import BYTES_PER_BYTE, MISSING
 from confide.tables.words import type_in_words
 
@@ -100,7 +101,11 @@ class ExcelTable:
                 f"{self._name}: the sheet {names[0]!r} is empty. A table with a header line is "
                 "needed on the first sheet."
             )
-        return self._table_of(*rows)
+        table = self._table_of(*rows)
+        if not has_row_numbers(table):
+            return table
+        self.note = " ".join(filter(None, (self.note, row_numbers_note(self._name))))
+        return table.remove_column(0)
 
     def _table_of(self, header: list[Any], *rows: list[Any]) -> Any:
         width = max(map(len, (header, *rows)))

@@ -5,13 +5,14 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Never
 
 from confide.budget import Meter
-from confide.errors import TableFileError
+from confide.errors import TableFileError, enumerated, listed
 from confide.extras import require
+from confide.tables.row_numbers import has_row_numbers, row_numbers_note
 from confide.tables.source import Ahead
 from confide.tables.words import reads_as_number, type_in_words
 
@@ -36,6 +37,8 @@ MISSING = (
 CODE = r"^\s*0[0-9]+\s*$"
 CODE_BEGINS = re.compile(rb'[\s",;|]0[0-9]')
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+DECIMAL_POINT = re.compile(r"[+-]?\d+\.\d+")
+COMMA_IN_NUMBER = re.compile(rb"\d,\d")
 CONVERSION = re.compile(
     r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (.+?): invalid value '(.*)'",
     re.DOTALL,
@@ -142,6 +145,8 @@ class SeparatedText:
         self._stream, self._name, self._block_bytes = stream, name, block_bytes
         self._csv = require("pyarrow.csv", "tables")
         self._codes: dict[str, Any] = {}
+        self._decimal_point = "."
+        self._used: list[str] = []  # none for all
         head = stream.peek(2 * block_bytes)
         whole = len(head) < 2 * block_bytes
         if not whole:
@@ -160,11 +165,23 @@ class SeparatedText:
             self._refuse_ragged(names, next(records, names))
         wide = min(LONGEST_BLOCK, BYTES_PER_COLUMN * len(names))
         self._at_once = wide if wide > BLOCK_BYTES else block_bytes
-        self.schema = self._first(Text(io.BytesIO(head), name, block_bytes, whole=whole)).schema
+
+        def again() -> Text:
+            return Text(io.BytesIO(head), name, block_bytes, whole=whole)
+
+        self.schema = self._first(again()).schema
+        self._names = self.schema.names
+        notes = []
+        # Excel writes such files where decimals have commas.
+        if self._delimiter != "," and COMMA_IN_NUMBER.search(head):
+            notes += self._decimal_commas(again)
         if CODE_BEGINS.search(head):  # few files have any, and to look at each column takes long
-            self._codes = self._codes_in(Text(io.BytesIO(head), name, block_bytes, whole=whole))
+            self._codes = self._codes_in(again())
+        if self._names and not self._names[0].strip():
+            notes += self._row_numbers(again())
         fields = (f.with_type(self._codes.get(f.name, f.type)) for f in self.schema)
         self.schema = require("pyarrow", "tables").schema(fields)
+        self.note = " ".join(notes) or None
 
     def _text(self, meter: Meter | None = None) -> Text:
         return Text(self._stream, self._name, self._block_bytes, meter=meter)
@@ -173,6 +190,48 @@ class SeparatedText:
         """The reader, which has seen the first block."""
         with self._explained(list(types or ()), types) as options:
             return self._csv.open_csv(start, **options)
+
+    def _decimal_commas(self, again: Callable[[], Text]) -> list[str]:
+        """Has numbers such as 3,14 read, if a column needs it, and says so.
+
+        Args:
+            again: the start of the file.
+
+        Returns:
+            A note, or none.
+
+        Raises:
+            TableFileError: other columns need decimal points.
+        """
+        with_points = self.schema
+        self._decimal_point = ","
+        with_commas = self._first(again()).schema
+        of_text = require("pyarrow", "tables").types.is_string
+        commas, points = (
+            [f.name for f in before if of_text(f.type) and not of_text(after.field(f.name).type)]
+            for before, after in ((with_points, with_commas), (with_commas, with_points))
+        )
+        if not commas:
+            self._decimal_point = "."
+            return []
+        if points:
+            raise TableFileError(
+                f"{self._name}: the numbers of {listed(commas, 3)} have decimal commas, but those "
+                f"of {listed(points, 3)} have points. Write all with decimal points, and without "
+                "thousands separators."
+            )
+        self.schema = with_commas
+        have = "has" if len(commas) == 1 else "have"
+        return [f"{self._name}: {listed(commas, 5)} {have} decimal commas: 3,14 is read as 3.14."]
+
+    def _row_numbers(self, start: Text) -> list[str]:
+        """Leaves out a first column without a name if it numbers the rows, and says so."""
+        block = next(self._first(start), None)
+        if block is None or not has_row_numbers(block):
+            return []
+        self.schema = self.schema.remove(0)
+        self._used = self.schema.names
+        return [row_numbers_note(self._name)]
 
     def _codes_in(self, start: Text) -> dict[str, Any]:
         """The columns that pyarrow takes for numbers although some start with a needless zero."""
@@ -231,7 +290,8 @@ class SeparatedText:
                 ),
                 "convert_options": self._csv.ConvertOptions(
                     column_types={**self._codes, **(types or {})},
-                    include_columns=list(columns or ()),
+                    include_columns=list(columns or self._used),
+                    decimal_point=self._decimal_point,
                     null_values=MISSING,
                     strings_can_be_null=True,
                 ),
@@ -263,13 +323,10 @@ class SeparatedText:
     def _in_words(self, complaint: str) -> str:
         if (conversion := CONVERSION.search(complaint)) is not None:
             column, row, wanted, value = conversion.groups()
-            advice = (
-                "Write a decimal point instead of the comma" if _has_comma(value) else "Correct it"
-            )
             return (
-                f"{self._name}, {_counted(row)}, column {self.schema.names[int(column)]!r}: "
-                f"{_short(value)} is not {type_in_words(wanted)}, as the column needs. {advice}, "
-                "or leave the field empty."
+                f"{self._name}, {_counted(row)}, column {self._names[int(column)]!r}: "
+                f"{_short(value)} is not {type_in_words(wanted)}, as the column needs. "
+                f"{self._correction(value)}, or leave the field empty."
             )
         if "straddl" in complaint:
             return (
@@ -278,14 +335,31 @@ class SeparatedText:
             )
         return f"{self._name} cannot be read as CSV: {complaint}."
 
+    def _correction(self, value: str) -> str:
+        """What to do with a text that is no number."""
+        if self._decimal_point == "." and _has_comma(value):
+            return "Write a decimal point instead of the comma"
+        if self._decimal_point == "," and DECIMAL_POINT.fullmatch(value.strip()):
+            return "Write a decimal comma instead of the point"
+        return "Correct it"
+
     def _check_decimals(self, table: Any, types: Mapping[str, Any]) -> None:
-        """A text column of nothing but 1,5 and 2,25 was meant as numbers."""
+        """A text column of nothing but 1,5 and 2,25 was meant as numbers, and so with 3.5."""
         is_string = require("pyarrow", "tables").types.is_string
         for name in (field.name for field in table.schema if is_string(field.type)):
+            if name in types:
+                continue
             values = [v for v in table[name].slice(0, 1000).to_pylist() if v is not None]
-            if name not in types and values and all(map(_has_comma, values)):
+            commas = [value for value in values if _has_comma(value)]
+            points = [v for v in values if DECIMAL_POINT.fullmatch(v.strip())] if commas else []
+            if commas and len(commas) + len(points) == len(values):
+                shown = [
+                    f"with {of}, such as {some[0]!r}"
+                    for of, some in (("commas", commas), ("points", points))
+                    if some
+                ]
                 raise TableFileError(
-                    f"{self._name}, column {name!r}: numbers with commas, such as {values[0]!r}. "
+                    f"{self._name}, column {name!r}: numbers {enumerated(shown)}. "
                     "Write them with decimal points and without thousands separators."
                 )
 

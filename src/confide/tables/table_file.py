@@ -26,8 +26,10 @@ class TableFile:
 
     Text may have , ; tab or | between its fields and needs a header line; empty fields, NA, NaN,
     null and their like are missing. A column whose first megabytes have a whole number that starts
-    with a zero, such as the postal code 00501, is text. Of an Excel workbook the first sheet is
-    read, with the names of the columns in its first row. Each file may be compressed by gzip, zstd
+    with a zero, such as the postal code 00501, is text. Numbers may have decimal commas where the
+    fields have none between them. Of an Excel workbook the first sheet is read, with the names of
+    the columns in its first row. A first column without a name that counts the rows, as pandas and
+    R write it, is left out. Each file may be compressed by gzip, zstd
     or bz2. A folder of Parquet files, or a pattern such as folder/*.parquet, is one table, in the
     order of their names, if all have the same columns; so are those at an address such as
     s3://bucket/folder. The row labels of pandas in Parquet and
