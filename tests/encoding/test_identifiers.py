@@ -33,6 +33,8 @@ def left_out(name, values, library=pd.DataFrame):
         ("id", SHUFFLED),
         ("PassengerId", FAR_APART),
         ("customer_id", FAR_APART + 2**60),
+        ("X", np.arange(1, N + 1)),  # the first column, as R's read.csv names it
+        ("V1", np.arange(N)),
     ],
 )
 def test_identifiers_and_row_numbers_are_left_out(library, name, values):
@@ -55,10 +57,48 @@ def test_identifiers_and_row_numbers_are_left_out(library, name, values):
         ("paid", SHUFFLED * 100),
         ("grid", np.arange(N)[::-1]),
         ("house", np.arange(19)),
+        ("x", np.arange(1, N + 1)),
+        ("X", np.arange(N) + 2),
+        ("X", np.arange(N) + np.arange(N) // 50),  # with a gap
     ],
 )
 def test_measurements_are_kept(name, values):
     assert not left_out(name, values)
+
+
+def test_a_letter_further_right_is_no_row_number():
+    columns = {"x": np.linspace(0, 1, N), "X": np.arange(1, N + 1)}
+    assert not Encoder.fit(pd.DataFrame(columns)).left_out
+
+
+def with_holes(values, n_holes=1):
+    """So many of the first values are missing."""
+    return [None if i < n_holes else int(value) for i, value in enumerate(values)]
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, lambda of: pa.table(dict(of))])
+def test_an_identifier_may_have_holes(library):
+    assert left_out("id", with_holes(SHUFFLED), library)
+    assert left_out("id", with_holes(SHUFFLED, N // 2), library)
+    assert not left_out("id", with_holes(SHUFFLED, N // 2 + 1), library)
+    assert not left_out("id", with_holes(SHUFFLED // 2), library)
+    assert not left_out("house", with_holes(range(N)), library)
+
+
+def test_floats_with_holes_that_are_no_identifier():
+    assert not left_out("id", [None, *(SHUFFLED[1:] + 0.5)])
+    assert not left_out("id", pd.Series([None, *SHUFFLED[1:]], dtype="Float64"))
+    assert not left_out("id", pa.array([None, *SHUFFLED[1:]], pa.float64()), pa.table)
+
+
+def test_reasons_say_what_the_numbers_are():
+    table = {"id": SHUFFLED, "house": range(N), "no": with_holes(SHUFFLED), "x": SHUFFLED / 7}
+    reasons = Encoder.fit(pd.DataFrame(table)).left_out
+    to_use = "to use it, pass it as {}, or name it in --numeric"
+    names = "its values are all different, like the names of rows; " + to_use
+    assert reasons["id"] == names.format("floats")
+    assert reasons["no"] == names.format("Float64")
+    assert reasons["house"] == "it only numbers the rows; " + to_use.format("floats")
 
 
 def test_the_only_column_is_kept():

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Bool, Float64, Int
 
-from confide.encoding.identifiers import is_identifier
+from confide.encoding.identifiers import why_identifier
 from confide.encoding.reading import Rows, Source, known_zone
 from confide.encoding.target_means import prior_rows, shrunk_means
 from confide.encoding.texts import PLACES, are_plain_numbers, hint
@@ -34,9 +34,6 @@ SMALLEST_REPEATED = 0.1
 SMALLEST_SWING = 0.1
 # In days.
 CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
-
-# Why a column is left out.
-NUMBERS_ROWS = "it only numbers the rows; to use it, pass it as floats, or name it in --numeric"
 
 # How often each text that training did not have came; None counts missing values.
 News: TypeAlias = dict[str | None, int]
@@ -444,22 +441,27 @@ KINDS: dict[str, type[Column]] = {
 
 
 def fitted_column(
-    source: Source, y: Rows | None = None, *, may_be_identifier: bool = True
+    source: Source,
+    y: Rows | None = None,
+    *,
+    may_be_identifier: bool = True,
+    is_first: bool = False,
 ) -> Column:
     """How a column of the training table is to be turned into numbers.
 
     Args:
         source: the column.
         y: the target of each row, for what many categories say about it; or None.
-        may_be_identifier: whether to leave out what only numbers the rows.
+        may_be_identifier: whether to leave out what only names or numbers the rows.
+        is_first: whether it is the first of the table.
 
     Returns:
         The column as it will be read in other tables.
     """
     if source.kind == "category":
         return _fitted_category(source, y)
-    if may_be_identifier and is_identifier(source):
-        return LeftOutColumn(source.name, NUMBERS_ROWS)
+    if may_be_identifier and (why := why_identifier(source, is_first=is_first)) is not None:
+        return LeftOutColumn(source.name, why)
     zone = None if source.time_zone is None else known_zone(source.time_zone)
     values = source.numbers(zone)
     missing = np.isnan(values)
@@ -539,8 +541,8 @@ def _why_nothing_is_common(counts: dict[str, int], by_count: list[str], n_rows: 
         but = f" but {n_rows - counts[most]}" if counts[most] < n_rows else ""
         return f"all{but} of its values are {most!r}"
     meant = hint(by_count[:MOST_REMEMBERED])
-    advice = "" if meant is None else f"; {meant}"
-    return f"it is text with {len(counts)} different values, none of them common{advice}"
+    advice = meant or "to use it, turn it into numbers, or into categories with common values"
+    return f"it is text with {len(counts)} different values, none of them common; {advice}"
 
 
 def _counts(texts: Any) -> dict[str, int]:

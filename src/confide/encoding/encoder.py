@@ -41,7 +41,8 @@ class Encoder:
     - *Numbers* stay as they are. Missing ones become the median, and, where training had enough of
       them, an indicator says so. Whole numbers that are all different are left out if they have
       the name of an identifier, such as id, or count the rows from 0 or 1 (unless the name is that
-      of a time, such as day). To use such a column, pass it as floats.
+      of a time, such as day, or a letter other than the X of a first column, as R has it). To use
+      such a column, pass it as floats.
     - *Categories and text* become an indicator for each value that is common enough in training (at
       least 5 rows and 0.5 % of them; the 30 most common). The rest share one, and missing values
       have their own, where there are enough of them. Where there are more than 30 values, and the
@@ -93,7 +94,8 @@ class Encoder:
                 f"booleans, but these do not: {', '.join(odd)}. Drop or convert them."
             )
         given = [with_written_dates_read(with_dates_read(source)) for source in given]
-        encoder = cls(tuple(fitted_column(source, y) for source in given))
+        places = enumerate(given)
+        encoder = cls(tuple(fitted_column(s, y, is_first=place == 0) for place, s in places))
         if not encoder.feature_names:  # the only column is no identifier
             encoder = cls(tuple(fitted_column(s, y, may_be_identifier=False) for s in given))
         if not encoder.feature_names:

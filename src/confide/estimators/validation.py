@@ -448,10 +448,7 @@ def _check_ranges(encoder: Encoder | None, X: Table) -> None:
 
 def _warn_of_columns(encoder: Encoder) -> None:
     """Warns of columns that were left out, and of categories that may be meant otherwise."""
-    left_out = (
-        "Left out of the fit: {}. You need not do anything; to use such a column, turn it into "
-        "numbers or categories with common values."
-    )
+    left_out = "Left out of the fit: {}. You need not do anything."
     orders = (
         "The order of day and month in these dates is not certain, and they are read so: {}. If "
         "this is wrong, write them as 2020-03-25."
