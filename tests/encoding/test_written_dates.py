@@ -169,6 +169,11 @@ ORDERS = [
     ("day first", ["31/12/2020", "5/1/2021"]),
     ("day first", ["31-12-2020 00:00", "05-01-2021 00:00"]),
     ("year first", ["2020/12/31", "2021/1/5"]),
+    ("year first", ["Dec 31, 2020", "Jan. 5 2021"]),
+    ("year first", ["December 31, 2020 0:00", "January 5, 2021 12:00 AM"]),
+    ("year first", ["31 December 2020", "5 January 2021"]),
+    ("year first", ["31-Dec-2020", "05-JAN-2021"]),
+    ("year first", ["31-Dec-20", "5-Jan-21"]),
 ]
 
 
@@ -222,7 +227,17 @@ def test_a_guessed_order_is_said(small):
 
 
 @pytest.mark.parametrize(
-    "texts", [["1.2.20", "3.4.12"], ["31/12/2020", "12/31/2020"], ["10-12-14"]]
+    "texts",
+    [
+        *(["1.2.20", "3.4.12"], ["31/12/2020", "12/31/2020"], ["10-12-14"]),
+        *(
+            ["31 Dek 2020"],
+            ["30-Feb-2020"],
+            ["Dec 31, 20"],
+            ["May 2020"],
+            ["12 May 2020", "3/4/2020"],
+        ),
+    ],
 )
 def test_text_in_no_order_is_no_date(texts):
     assert Encoder.fit(pd.DataFrame({"a": texts * 10, "b": 1.5})).columns[0].kind != "date"

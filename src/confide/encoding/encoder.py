@@ -53,7 +53,8 @@ class Encoder:
     - *Booleans* become 0 and 1.
     - *Dates* become days, and sine and cosine of the time of the year, of the week and of the day,
       where training spans at least one of them. Dates with a zone are read on its clock. Text that
-      is all dates in one order, such as 2020-03-25 14:30, 3/25/2020 or 25.03.20, is dates.
+      is all dates in one order, such as 2020-03-25 14:30, 3/25/2020 or 25.03.20, is dates; so is
+      text with the names of English months, such as Mar 25, 2020 or 25-Mar-20.
     - *Times of the day*, or text such as 14:30, become sine and cosine, *durations* seconds.
     - Columns in which everything is missing are left out.
 

@@ -36,6 +36,19 @@ _WRITTEN = re.compile(
     r"(?: (\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([AP])M)?)?",
     re.ASCII | re.IGNORECASE,
 )
+# With the name of an English month: Jan 31, 2023; 31 January 2023; 31-Jan-23.
+_NAMED = re.compile(
+    r"(?:([a-z]{3,9})\.? (\d{1,2})(?:,|, | )(?=\d{4})|(\d{1,2})([ -])([a-z]{3,9})\.?(?:\4|, ))"
+    r"(\d{4}|\d\d)(?!\d)",
+    re.ASCII | re.IGNORECASE,
+)
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_MONTH_NUMBERS = {"sept": 9} | {
+    name: number for number, month in enumerate(_MONTHS, 1) for name in (month, month[:3])
+}
 # Where year, month and day stand in dates of each order.
 PLACES = {"month first": (2, 0, 1), "day first": (2, 1, 0), "year first": (0, 1, 2)}
 # Short years from here on are of the last century, as in POSIX.
@@ -94,7 +107,8 @@ def date_order(texts: Sequence[str]) -> DateOrder | None:
         >>> date_order(["12/31/2020", "1/5/2021"])
         DateOrder(order='month first', is_guess=False)
     """
-    read = {order: as_dates(texts, order) for order in PLACES if _WRITTEN.match(texts[0].strip())}
+    may_be = _WRITTEN.match(_in_digits(texts[0].strip()))
+    read = {order: as_dates(texts, order) for order in PLACES if may_be}
     fitting = {order: list(dates.values()) for order, dates in read.items() if dates is not None}
     if len(fitting) < 2:
         return DateOrder(next(iter(fitting)), is_guess=False) if fitting else None
@@ -183,20 +197,35 @@ def _date(text: str, order: str | None = None) -> datetime | None:
 
 
 def _written_date(text: str, order: str) -> datetime | None:
-    if (found := _WRITTEN.fullmatch(text.strip())) is None:
+    if (found := _WRITTEN.fullmatch(_in_digits(text.strip()))) is None:
         return None
     *_, hour, minute, second, half = found.groups()
     year, month, day = (found.group(2, 4, 5)[place] for place in PLACES[order])
     if len(year) not in {2, 4} or max(len(month), len(day)) > 2:
         return None
-    century = 0 if len(year) == 4 else 1900 if int(year) >= _LAST_CENTURY else 2000
     of_day = int(hour or 0)
     if half:
         of_day = of_day % 12 + 12 * (half in "pP") if 1 <= of_day <= 12 else 24
     with suppress(ValueError):  # no such day, no such minute
-        date = century + int(year), int(month), int(day)
+        date = _whole_year(year), int(month), int(day)
         return datetime(*date, of_day, int(minute or 0), int(second or 0))  # noqa: DTZ001
     return None
+
+
+def _in_digits(text: str) -> str:
+    """A text with a date such as Jan 31, 2023 at its start, with 2023-01-31; others as they are."""
+    if (found := _NAMED.match(text)) is None:
+        return text
+    before, day_after, day_before, _, after, year = found.groups()
+    month, day = _MONTH_NUMBERS.get((before or after).lower()), day_after or day_before
+    if month is None:
+        return text
+    return f"{_whole_year(year):04}-{month:02}-{day:0>2}{text[found.end() :]}"
+
+
+def _whole_year(year: str) -> int:
+    century = 0 if len(year) == 4 else 1900 if int(year) >= _LAST_CENTURY else 2000
+    return century + int(year)
 
 
 def _sorted_both_ways(dates: list[datetime]) -> tuple[list[datetime], list[datetime]]:
@@ -223,7 +252,8 @@ def hint(texts: Sequence[str]) -> str | None:
     if texts and not odd:
         return "it looks like dates: pass them as dates"
     if texts and len(texts) - len(odd) < _MOST * len(texts):
-        odd = sorted(text for text in odd if not _LOOKS_LIKE_DATE.fullmatch(text.strip()))
+        looks = (_LOOKS_LIKE_DATE.fullmatch(_in_digits(text.strip())) for text in odd)
+        odd = sorted(text for text, look in zip(odd, looks, strict=True) if not look)
     if len(texts) - len(odd) >= max(_MOST * len(texts), 1):
         if odd:
             return f"most values look like dates, but not {listed(odd, 3)}: write those as empty"
