@@ -142,6 +142,30 @@ def test_dates_as_text_newest_first_and_nearly_sorted_are_an_order():
     assert sorted_by(pa.table({"at": np.where(np.arange(900) < 450, *dates[[0, -1]])})) is None
 
 
+@pytest.mark.parametrize("name", ["year", "Yr", "sale_year", "saleYear"])
+def test_whole_years_are_an_order(name):
+    years = 2000 + np.arange(60) // 15
+    assert sorted_by(pa.table({name: years})) == name
+    assert sorted_by(pa.table({name: years[::-1]})) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("rooms", 2000 + np.arange(60) // 15),
+        ("year", 2000.0 + np.arange(60) // 15),  # as --numeric has it
+        ("year", 1 + np.arange(60) // 15),
+        ("year", 2000 + np.arange(60)),  # each row is a year
+        ("year", 2000 + np.arange(60) // 30),
+        ("year", 2000 + np.arange(60) % 15),
+        ("year", pa.array([None, *(2000 + np.arange(59) // 15)])),
+        ("year", 2000 + np.arange(16) // 4),
+    ],
+)
+def test_other_numbers_are_no_order(name, values):
+    assert sorted_by(pa.table({name: values})) is None
+
+
 @pytest.mark.parametrize(
     ("values", "share", "held"),
     [

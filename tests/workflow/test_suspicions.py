@@ -8,7 +8,7 @@ import pytest
 from confide import DeepEnsembleRegressor
 from confide.encoding import EncodedTable
 from confide.workflow import fit_table
-from confide.workflow.suspicions import below_zero, giveaways, wild_targets
+from confide.workflow.suspicions import below_zero, giveaways, names_as_numbers, wild_targets
 
 
 def wages(n=400):
@@ -73,6 +73,64 @@ def test_a_fit_warns_of_both(small):
     rows = pa.Table.from_pandas(table.assign(log_wage=np.log(y), wage=y), preserve_index=False)
     warned = fit_table(rows, "wage", DeepEnsembleRegressor(**small)).warnings
     assert any("'log_wage' gives the target away" in warning for warning in warned)
+
+
+def visits(**more):
+    patients = np.random.default_rng(0).permutation(60)
+    return pa.table({"patient_id": np.repeat(patients, 5), "x": np.linspace(0, 1, 300), **more})
+
+
+def test_names_that_are_learnt_from_as_numbers_are_pointed_out():
+    said = names_as_numbers(visits(), may_group=True)
+    assert said == (
+        "'patient_id' looks like the name of a patient, not a quantity: if so, add --categorical "
+        "patient_id, or --group patient_id if the model is to predict others than those in the "
+        "table."
+    )
+    assert "--group" not in names_as_numbers(visits(), may_group=False)
+    several = visits(**{"Our Id": np.arange(300) // 30})
+    said = names_as_numbers(several, may_group=True)
+    assert said.startswith("'patient_id', 'Our Id' look like names, not quantities: if so, add ")
+    assert "--categorical 'patient_id,Our Id', or --group patient_id if" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "told"),
+    [
+        ("id", np.arange(300) // 2, True),
+        ("siteID", np.arange(300) // 50, True),
+        ("id", pa.array([None, *np.arange(299) // 5]), True),
+        ("id", np.arange(300), False),  # each names a row
+        ("id", np.arange(300) // 75, False),  # few of them
+        ("id", np.arange(300) / 5, False),
+        ("paid", np.arange(300) // 5, False),
+        ("ids_sold", np.arange(300) // 5, False),
+        ("id", pa.array((np.arange(300) // 5).astype(str)), False),
+        ("id", (np.arange(300) // 5).astype(float), False),  # as --numeric has it
+    ],
+)
+def test_what_looks_like_names(name, values, told):
+    table = pa.table({name: values, "x": np.linspace(0, 1, 300)})
+    assert bool(names_as_numbers(table, may_group=True)) == told
+
+
+@pytest.mark.slow
+def test_a_fit_points_out_names_that_it_learns_from(small):
+    table, model = visits(y=np.linspace(0, 1, 300) ** 2), DeepEnsembleRegressor(**small)
+    looks = "'patient_id' looks like the name of a patient"
+    assert any(note.startswith(looks) for note in fit_table(table, "y", model).notes)
+    for how in ({"group": "patient_id"}, {"exclude": ["patient_id"]}):
+        assert not any("looks like" in note for note in fit_table(table, "y", model, **how).notes)
+
+
+@pytest.mark.slow
+def test_names_are_pointed_out_in_python_too(small):
+    table = visits().to_pandas()
+    y, model = table.pop("x"), DeepEnsembleRegressor(**small)
+    with pytest.warns(UserWarning, match="like quantities: 'patient_id'.*or drop them and pass"):
+        model.fit(table, y)
+    with pytest.warns(UserWarning, match=r"'patient_id'. If so, turn .*astype\(.category.\)\.$"):
+        model.fit(table, y, groups=table["patient_id"])
 
 
 def test_intervals_below_zero_are_pointed_out_where_no_target_is_there():

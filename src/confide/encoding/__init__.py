@@ -14,6 +14,7 @@ from confide.encoding.columns import NumericColumn as NumericColumn
 from confide.encoding.encoder import EncodedTable as EncodedTable
 from confide.encoding.encoder import Encoder as Encoder
 from confide.encoding.encoder import Unseen as Unseen
+from confide.encoding.identifiers import named_thing as named_thing
 from confide.encoding.long_table import ROWS_IN_MEMORY as ROWS_IN_MEMORY
 from confide.encoding.long_table import LongTable as LongTable
 from confide.encoding.reading import Source as Source

@@ -1,4 +1,4 @@
-"""Whole numbers that name or count the rows of a table, and say nothing about them."""
+"""Whole numbers that name or count the rows of a table, or name what the rows are about."""
 
 import re
 
@@ -17,6 +17,10 @@ _NAMES = re.compile(
     r"row|rows|row[\W_]?(id|names?|n[or]|num|number))|unnamed: \d+",
     re.IGNORECASE,
 )
+# What several rows may be about, such as a patient: the names of fewer, or those of rows by the
+# hundred, may well be learnt from.
+_THINGS = re.compile(r"(?:(.*)[\W_])?(?i:id|identifier|[gpu]id)|(.*[a-z])(?:Id|ID)")
+FEWEST_EACH, MOST_EACH = 2, 50
 _CAMEL_CASE = re.compile(r".*[a-z](Id|ID|Nr|No|Index|Key)")
 # A column of one of these that counts 1, 2, 3 ... is a trend, or the axis of a curve, as x or t may
 # be: so any single letter is one of them.
@@ -80,3 +84,23 @@ def _counts(source: Source, *, is_first: bool) -> bool:
     starts_early = 0 <= values[0] <= 1 + LATEST_START * len(values)
     is_dense = len(values) >= SMALLEST_PART * (values[-1] - values[0] + 1)
     return bool(starts_early and is_dense and (np.diff(values) > 0).all())
+
+
+def named_thing(source: Source) -> str | None:
+    """What a column of whole numbers that repeat seems to name, by its own name; None for nothing.
+
+    Example:
+        >>> import polars as pl
+        >>> from confide.encoding.reading import sources
+        >>> named_thing(*sources(pl.DataFrame({"patient_id": [3, 8, 5, 2, 9] * 4})))
+        'patient'
+    """
+    if (found := _THINGS.fullmatch(source.name)) is None:
+        return None
+    known = _whole_numbers(source)
+    if known is None or (n_different := known.n_unique()) < FEWEST_NAMED:
+        return None
+    if not FEWEST_EACH <= len(known) / n_different <= MOST_EACH:
+        return None
+    words = re.split(r"[\W_]+", found[1] or found[2] or "")
+    return " ".join(words).strip().lower() or "thing"

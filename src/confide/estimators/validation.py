@@ -21,10 +21,12 @@ from confide.encoding import (
     Encoder,
     column_names,
     is_table,
+    named_thing,
     refuse_unreadable_tables,
     rows_of,
+    sources,
 )
-from confide.errors import LeftOutColumnWarning, UnseenValueWarning
+from confide.errors import LeftOutColumnWarning, UnseenValueWarning, listed
 from confide.fingerprints import Groups
 from confide.forks import refuse_forked
 
@@ -116,6 +118,7 @@ def checked_training_data(
         X_checked, as_table = _named(X_checked), True
     if prepared is None and as_table:
         prepared = EncodedTable.for_training(X_checked, y_array, numbers)
+        _warn_of_names(X_checked, may_group=groups is None)
     encoder = None if prepared is None else prepared.encoder
     estimator.encoder_ = encoder
     X_array = X_checked if prepared is None else prepared.matrix
@@ -437,10 +440,10 @@ def _check_ranges(encoder: Encoder | None, X: Table) -> None:
     if not spans.all():
         used = frozenset() if encoder is None else encoder.told_if_missing
         but = dict.fromkeys(used, " (but whether it is missing is used)")
-        listed = ", ".join(names[i] + but.get(names[i], "") for i in np.flatnonzero(spans == 0))
+        constant = ", ".join(names[i] + but.get(names[i], "") for i in np.flatnonzero(spans == 0))
         _warn(
             UserWarning(
-                f"Constant in the training data, and so of no use to the model: {listed}. "
+                f"Constant in the training data, and so of no use to the model: {constant}. "
                 "Predictions for rows where such a column differs are extrapolations."
             )
         )
@@ -463,8 +466,25 @@ def _warn_of_columns(encoder: Encoder) -> None:
         (encoder.hints, UserWarning, hints),
     ):
         if columns:
-            listed = "; ".join(f"{name} ({why})" for name, why in columns.items())
-            _warn(category(message.format(listed)))
+            reasons = "; ".join(f"{name} ({why})" for name, why in columns.items())
+            _warn(category(message.format(reasons)))
+
+
+def _warn_of_names(table: Any, *, may_group: bool) -> None:
+    """Warns of numbers that seem to be the names of things."""
+    if names := [source.name for source in sources(table) if named_thing(source) is not None]:
+        advice = 'turn them into categories, for example with astype("category")'
+        if may_group:
+            advice += (
+                "; or drop them and pass them as `groups`, if the model is to predict others than "
+                "those in the table"
+            )
+        _warn(
+            UserWarning(
+                f"The numbers of these columns repeat, and look like the names of things, not like "
+                f"quantities: {listed(names)}. If so, {advice}."
+            )
+        )
 
 
 def _warn(warning: Warning) -> None:

@@ -30,7 +30,7 @@ from confide.workflow.describe import described_target
 from confide.workflow.long_tables import as_long, with_further
 from confide.workflow.notes import Notes, counted_in_file
 from confide.workflow.order import groups_in, order_of, sorted_by
-from confide.workflow.suspicions import below_zero, giveaways, wild_targets
+from confide.workflow.suspicions import below_zero, giveaways, names_as_numbers, wild_targets
 from confide.workflow.target import known_rows
 from confide.workflow.training_table import Split, TrainingTable, split
 from confide.workflow.verdict import LEVEL
@@ -158,6 +158,7 @@ def fit_table(
             _refuse_without_twin(parts)
         train = with_further(parts.train, long, target, sorted(unused))
         model = estimator.fit(train, parts.y_train, groups=parts.groups)
+    notes.add(names_as_numbers(used, may_group=hold_out_by is None and group is None))
     notes.add(_what_is_in_memory(len(y), long.n_further))
     if len(parts.y_held) < parts.rows.n_set_aside:
         notes.add(

@@ -1,5 +1,6 @@
 """Rows in the order of time, or in groups: what is held out should be like what will come."""
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,9 @@ Row = Float64[np.ndarray, " row"]
 N_BLOCKS = 5
 # Dates that follow the order of the rows so closely, and are so many, suggest an order in time.
 SORTED, FEWEST_DATES = 0.95, 20
+# Whole numbers between these are years, under such a name; they must follow the rows entirely.
+YEARS, FEWEST_YEARS = (1900, 2100), 3
+_YEAR = re.compile(r"(.*[\W_])?(?i:year|yr)|.*[a-z]Year")
 
 
 def order_of(table: "pa.Table", name: str) -> Row:
@@ -79,9 +83,14 @@ def blocks_of_time(order: Row) -> Int[np.ndarray, " row"]:
 
 
 def sorted_by(table: "pa.Table") -> str | None:
-    """The first column of dates that the rows are sorted by, in either direction, or nearly."""
+    """The first column of dates that the rows are sorted by, in either direction, or nearly.
+
+    Or the first one of years by which they are sorted entirely.
+    """
     for name in table.column_names:
         source = _read(table, name)
+        if _is_of_years(source):
+            return name
         if source.kind != "date":
             continue
         values = source.numbers()
@@ -92,6 +101,19 @@ def sorted_by(table: "pa.Table") -> str | None:
             if abs(follows) >= SORTED:
                 return name
     return None
+
+
+def _is_of_years(source: Source) -> bool:
+    """Whether a column holds whole years, in their order, each of several rows on average."""
+    if not _YEAR.fullmatch(source.name) or not source.series.dtype.is_integer():
+        return False
+    years = source.numbers()
+    n_different = len(np.unique(years))
+    if np.isnan(years).any() or not 2 * n_different <= len(years) >= FEWEST_DATES:
+        return False
+    steps, (first, last) = np.diff(years), YEARS
+    is_sorted = bool((steps >= 0).all() or (steps <= 0).all())
+    return n_different >= FEWEST_YEARS and first <= years.min() <= years.max() <= last and is_sorted
 
 
 def _read(table: "pa.Table", name: str) -> Source:

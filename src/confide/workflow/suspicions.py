@@ -1,11 +1,17 @@
-"""What is suspicious about a target: a column gives it away, one value is far off, or a sign."""
+"""What is suspicious about a table: a column gives the target away or only names things; a sign."""
 
+import shlex
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Float64, Int
 
-from confide.encoding import Encoder
+from confide.encoding import Encoder, named_thing, sources
+from confide.errors import listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Row = Float64[np.ndarray, " row"]
 Matrix = Float[np.ndarray, "row feature"]
@@ -54,6 +60,32 @@ def giveaways(encoder: Encoder, X: Matrix, y: Row, X_held: Matrix, y_held: Row) 
             )
         start = stop
     return sentences
+
+
+def names_as_numbers(table: "pa.Table", *, may_group: bool) -> str:
+    """A hint where numbers that are learnt from seem to be the names of things; else nothing.
+
+    Args:
+        table: what is learnt from.
+        may_group: whether rows could also be held out by group.
+
+    Returns:
+        A sentence, or nothing.
+    """
+    things = {s.name: thing for s in sources(table) if (thing := named_thing(s)) is not None}
+    if not things:
+        return ""
+    names, (thing, *others) = list(things), things.values()
+    looks = f"looks like the name of {'an' if thing[0] in 'aeio' else 'a'} {thing}, not a quantity"
+    if others:
+        looks = "look like names, not quantities"
+    options = f"--categorical {shlex.quote(','.join(names))}"
+    if may_group:
+        options += (
+            f", or --group {shlex.quote(names[0])} if the model is to predict others than those in "
+            "the table"
+        )
+    return f"{listed(names)} {looks}: if so, add {options}."
 
 
 def below_zero(lower: Row, y: Row) -> list[str]:
