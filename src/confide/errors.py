@@ -113,14 +113,20 @@ class UnseenValueWarning(UserWarning):
 
     Attributes:
         unseen: for each column that has some, how often each value came; None counts missing ones.
+        categories: for each column of categories, whether rare ones are usual in it.
     """
 
-    def __init__(self, unseen: Mapping[str, Mapping[str | None, int]]) -> None:
-        super().__init__(_unseen_in_words(unseen))
-        self.unseen = unseen
+    def __init__(
+        self,
+        unseen: Mapping[str, Mapping[str | None, int]],
+        categories: Mapping[str, bool] | None = None,
+    ) -> None:
+        categories = categories or {}
+        super().__init__(_unseen_in_words(unseen, categories))
+        self.unseen, self.categories = unseen, categories
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.unseen,)
+        return type(self), (self.unseen, self.categories)
 
 
 def nearest(got: object, valid: Iterable[str]) -> str:
@@ -156,7 +162,9 @@ def enumerated(items: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _unseen_in_words(unseen: Mapping[str, Mapping[str | None, int]], most: int = 5) -> str:
+def _unseen_in_words(
+    unseen: Mapping[str, Mapping[str | None, int]], categories: Mapping[str, bool], most: int = 5
+) -> str:
     columns = []
     for column, counts in unseen.items():
         sorted_ = sorted(counts.items(), key=lambda item: -item[1])
@@ -166,8 +174,15 @@ def _unseen_in_words(unseen: Mapping[str, Mapping[str | None, int]], most: int =
         ]
         rest = [f"{len(sorted_) - most} more"] if len(sorted_) > most else []
         columns.append(f"{column}: {', '.join(words + rest)}")
+    # Of other columns, only what is missing is unseen.
+    are_numbers = [name not in categories for name in unseen]
+    treated = "Missing numbers are treated as typical ones"
+    if not all(are_numbers):
+        treated = "Such categories are treated as none of the known ones"
+        treated += ", and missing numbers as typical ones" * any(are_numbers)
+    usual = [name for name in unseen if categories.get(name)]
+    also = f" Rare values are usual in {listed(usual)}: a new one alone makes no row novel."
     return (
-        f"Values that the training data did not have. {'; '.join(columns)}. Such categories are "
-        "treated as none of the known ones, and missing numbers as typical ones: trust "
-        "the intervals of these rows less."
+        f"Values that the training data did not have. {'; '.join(columns)}. {treated}: trust the "
+        f"intervals of these rows less.{also * bool(usual)}"
     )

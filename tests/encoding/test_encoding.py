@@ -22,6 +22,7 @@ from support.encoding_tables import START, mixed, refused
 from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor, load
 from confide.encoding import EncodedTable, Encoder, is_table
 from confide.errors import LeftOutColumnWarning, ModelFileError, UnseenValueWarning
+from confide.workflow import Notes, prediction_blocks
 
 pytestmark = pytest.mark.usefixtures("without_type_checker")
 
@@ -794,6 +795,35 @@ def test_unseen_values_are_warned_of_once_with_their_counts(small, targets):
         assert part in str(warning.message)
     again = pickle.loads(pickle.dumps(warning.message))  # noqa: S301
     assert (str(again), again.unseen) == (str(warning.message), warning.message.unseen)
+
+
+def test_of_unseen_values_only_what_applies_is_said():
+    trust = ": trust the intervals of these rows less."
+    numbers, town = {"size": {None: 1}}, {"town": {"Bonn": 2, None: 1}}
+    said = str(UnseenValueWarning(numbers, {"town": False}))
+    assert said.endswith(
+        "size: missing (1 row). Missing numbers are treated as typical ones" + trust
+    )
+    said = str(UnseenValueWarning(town, {"town": False}))
+    assert said.endswith("(1 row). Such categories are treated as none of the known ones" + trust)
+    said = str(UnseenValueWarning({**numbers, **town}, {"town": True, "job": True}))
+    known = "treated as none of the known ones, and missing numbers as typical ones" + trust
+    usual = " Rare values are usual in 'town': a new one alone makes no row novel."
+    assert said.endswith(known + usual)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_towns", "usual"), [(2, False), (300, True)])
+def test_where_rare_values_are_usual_a_new_one_is_said_to_be_usual(small, n_towns, usual):
+    generator = np.random.default_rng(0)
+    towns = [f"town {i * (i % 2) % n_towns}" for i in range(600)]
+    table = pd.DataFrame({"town": towns, "size": generator.normal(size=600)})
+    model = DeepEnsembleRegressor(**small).fit(table, generator.normal(size=600))
+    new = pa.table({"town": [f"new {i}" for i in range(50)], "size": np.zeros(50)})
+    notes = Notes()
+    (block,) = prediction_blocks(model, [new], notes=notes)
+    assert any("Rare values are usual in 'town'" in note for note in notes) == usual
+    assert block["is_novel"].to_pylist() == [not usual] * 50
 
 
 @each_library

@@ -28,3 +28,4 @@ from confide.diagnostics.overfitting import LARGEST_RATIO as LARGEST_RATIO
 from confide.diagnostics.overfitting import OverfittingCheck as OverfittingCheck
 from confide.diagnostics.overfitting import overfitting_check as overfitting_check
 from confide.diagnostics.surprise import NOVEL as NOVEL
+from confide.diagnostics.surprise import steady_columns as steady_columns

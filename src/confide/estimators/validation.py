@@ -15,8 +15,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from confide.checks import checked_targets
-from confide.diagnostics import Unseen
+from confide.diagnostics import Unseen, steady_columns
 from confide.encoding import (
+    CategoryColumn,
     EncodedTable,
     Encoder,
     column_names,
@@ -167,9 +168,19 @@ def checked_rows(estimator: BaseEstimator, X: Any) -> tuple[Table, Unseen]:
         prepared = EncodedTable(X, encoder, *encoder.encode_and_report(X))
     is_new = {}
     if prepared.unseen:
-        _warn(UnseenValueWarning(prepared.unseen))
+        _warn(UnseenValueWarning(prepared.unseen, _categories(estimator, encoder)))
         is_new = encoder.unseen_rows(X, prepared.unseen)
     return prepared.matrix, Unseen(is_new, {c.name: c.n_rare for c in encoder.columns})
+
+
+def _categories(estimator: Any, encoder: Encoder) -> dict[str, bool]:
+    """The columns of categories, and whether rare ones are usual in them: new ones tell nothing."""
+    names = [c.name for c in encoder.columns if isinstance(c, CategoryColumn)]
+    novelty = getattr(estimator, "novelty_", None)
+    if novelty is None or novelty.ranges is None:
+        return dict.fromkeys(names, False)
+    steady = steady_columns({c.name: c.n_rare for c in encoder.columns}, novelty.ranges.n_rows)
+    return {name: name not in steady for name in names}
 
 
 def checked_training_X(estimator: BaseEstimator, X: Any, y: ArrayLike) -> Table:

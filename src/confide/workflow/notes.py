@@ -30,12 +30,13 @@ class Notes:
     def __init__(self) -> None:
         self._notes: dict[str, None] = {}
         self._unseen: dict[str, Counter[str | None]] = {}
+        self._categories: dict[str, bool] = {}
 
     def __iter__(self) -> Iterator[str]:
         """Each note, once."""
         yield from self._notes
         if self._unseen:
-            yield str(UnseenValueWarning(self._unseen))
+            yield str(UnseenValueWarning(self._unseen, self._categories))
 
     def add(self, note: str) -> None:
         """Something to say, unless it is nothing."""
@@ -45,6 +46,7 @@ class Notes:
     def merge(self, others: "Notes") -> None:
         """All that others say too."""
         self._notes |= others._notes  # noqa: SLF001
+        self._categories |= others._categories  # noqa: SLF001
         for column, counts in others._unseen.items():  # noqa: SLF001
             self._unseen.setdefault(column, Counter()).update(counts)
 
@@ -58,5 +60,6 @@ class Notes:
             if not isinstance(warning.message, UnseenValueWarning):
                 self.add(str(warning.message))
                 continue
+            self._categories |= warning.message.categories
             for column, counts in warning.message.unseen.items():
                 self._unseen.setdefault(column, Counter()).update(counts)
