@@ -121,14 +121,26 @@ def test_targets_can_be_transformed_and_bounded(folder):
     assert result.exit_code == 0, result.output
     model = confide.load("model.confide")
     assert (model.target_transform, model.bounds) == ("yeo-johnson", (-9.0, None))
-    for odd in ("0", "0,1,2", "low,high"):
+    for odd in ("0", "-2.5"):
+        result = fit("--bounds", odd)
+        assert result.exit_code == 2
+        assert "is one number, and two ends are needed" in result.stderr
+        assert f"Write `--bounds {odd},` for a lowest value alone" in result.stderr
+    for odd in ("0,1,2", "low,high"):
         result = fit("--bounds", odd)
         assert result.exit_code == 2
         assert "must be two numbers with a comma between them" in result.stderr
     for odd in ("nan,1", "0,nan", "1,0", "1,1", "inf,"):
         result = fit("--bounds", odd)
         assert result.exit_code == 2
-        assert f"'{odd}' must be a lower and a higher number. Pass 0, for" in result.stderr
+        assert f"'{odd}' must be a lower and a higher number. Write `--bounds 0,`" in result.stderr
+
+
+@pytest.mark.parametrize("words", ["--id x --exclude x", "--exclude y", "--id y"])
+def test_a_column_that_two_options_name_is_said_to_be_named_twice(folder, words):
+    result = fit(*words.split())
+    assert result.exit_code == 2
+    assert "is named twice, by --" in result.stderr
 
 
 @pytest.mark.slow

@@ -185,6 +185,7 @@ def test_an_existing_file_is_replaced_only_if_asked(bootstrapped, plain, tmp_pat
         (b"PAR1\x15\x04", "a table in Parquet"),
         (b"ARROW1\0\0", "a table in Arrow"),
         (b"PK\3\4\x14\0", "a zip archive"),
+        (bytes(1000), "filled with zeros"),
     ],
 )
 def test_what_is_no_model_is_named(tmp_path, content, what):
@@ -204,7 +205,7 @@ def test_a_folder_is_refused_as_a_folder(tmp_path):
     assert_refused(tmp_path, "is a folder.*pass a file that `save` wrote")
 
 
-@pytest.mark.parametrize("content", [b"", b"\0" * 8, b"\xff" * 64, bytes(range(256)) * 8])
+@pytest.mark.parametrize("content", [b"", b"\0\1", b"\xff" * 64, bytes(range(256)) * 8])
 def test_foreign_bytes_are_refused(tmp_path, content):
     path = tmp_path / "foreign"
     path.write_bytes(content)

@@ -31,6 +31,7 @@ from confide.errors import (
     TargetError,
     TwinError,
 )
+from confide.estimators import ESTIMATORS
 from confide.fingerprints import are_copies, fingerprints, groups, identities
 from confide.tables import TableFile, write_blocks
 from confide.workflow import (
@@ -51,6 +52,7 @@ from confide.workflow import (
 from confide.workflow.baseline import as_trees_like_it
 from confide.workflow.check import OURS
 from confide.workflow.describe import sentences
+from confide.workflow.fit import _behind, _overfitting
 from confide.workflow.predict import encoded
 from confide.workflow.target import known_rows, take_target
 from confide.workflow.training_table import known_again, set_aside
@@ -544,6 +546,31 @@ def test_held_out_rows_decide_whether_it_overfits(rows, small, monkeypatch):
     learnt = small | {"recipe": "tabular", "calibration": None}
     fit_table(rows, "y", BootstrappedDeepEnsembleRegressor(**learnt))
     assert len(given) == 1
+
+
+ADVISED = [
+    ("BootstrappedDeepEnsemble", {"recipe": "paper"}, "--recipe tabular, fewer", "--recipe"),
+    ("DeepEnsemble", {"recipe": "paper"}, "--recipe tabular, fewer", "--method and --recipe"),
+    ("BootstrappedDeepEnsemble", {"network": print}, "Fewer", "--network"),
+    ("ConcreteDropout", {}, "Fewer", "--method"),
+    ("BootstrappedDeepEnsemble", {}, "Fewer", None),
+]
+
+
+@pytest.mark.parametrize(("method", "settings", "less", "without"), ADVISED)
+def test_no_option_is_advised_that_the_fit_does_not_take(
+    method, settings, less, without, monkeypatch
+):
+    model, y = ESTIMATORS[f"{method}Regressor"](**settings), np.arange(50.0)
+    found = OverfittingCheck(0.1, 94, inflation=9.0, inflation_se=0.1)
+    monkeypatch.setattr("confide.workflow.fit.overfitting_check", lambda *_: found)
+    (words,) = _overfitting(model)
+    assert words.endswith(f"noise. {less} --epochs or more rows would help.")
+    monkeypatch.setattr("confide.workflow.fit.boosted_means", lambda *_: y + np.arange(50) % 2)
+    parts = SimpleNamespace(train=None, y_train=y, held=None, y_held=y)
+    (words,) = _behind(model, SimpleNamespace(mean=y + 5 + np.arange(50) % 3), parts, {})
+    trees = "Try --learner xgboost or lightgbm" + (f" without {without}" if without else "")
+    assert f"{trees}, which" in words
 
 
 def test_a_model_that_is_no_better_than_the_mean_is_warned_of(small):

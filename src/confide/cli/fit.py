@@ -1,5 +1,7 @@
 """`confide fit`: from a table to a model."""
 
+import contextlib
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -64,6 +66,14 @@ class Bounds(click.ParamType):  # type: ignore[type-arg]
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[float | None, float | None]:
         """The two."""
+        with contextlib.suppress(ValueError):
+            self.fail(
+                f"{float(value):g} is one number, and two ends are needed. Write `--bounds "
+                f"{value},` for a lowest value alone, with the comma, and `--bounds ,{value}` for "
+                "a highest one.",
+                param,
+                ctx,
+            )
         try:
             low, high = (float(end) if end.strip() else None for end in str(value).split(","))
         except ValueError:
@@ -76,8 +86,8 @@ class Bounds(click.ParamType):  # type: ignore[type-arg]
         ends = (-math.inf if low is None else low, math.inf if high is None else high)
         if not ends[0] < ends[1]:  # not a number is in no order
             self.fail(
-                f"{value!r} must be a lower and a higher number. Pass 0, for targets that cannot "
-                "be negative.",
+                f"{value!r} must be a lower and a higher number. Write `--bounds 0,` for targets "
+                "that cannot be negative.",
                 param,
                 ctx,
             )
@@ -239,6 +249,7 @@ def fit(
             "--fast leaves out the calibration of confidence intervals, which the other option "
             "asks for. Leave one of them out."
         )
+    _refuse_named_twice({"--target": targets, "--id": id, "--exclude": exclude})
     _refuse_method(method, learner, recipe, network, epochs)
     _refuse_learner(learner, recipe, network, epochs)
     arguments.refuse_output(output, file)
@@ -361,6 +372,17 @@ def _say_verdict(fitted: "FittedTable", *, named: bool) -> None:
     for warning in fitted.warnings[1:]:  # the first is in the verdict
         say(f"Warning: {warning}", err=True, fg="yellow")
     say(*fitted.notes, err=True)
+
+
+def _refuse_named_twice(options: dict[str, Sequence[str]]) -> None:
+    """A column that several of these options name is refused before anything is read."""
+    for first, second in itertools.combinations(options, 2):
+        for name in options[first]:
+            if name in options[second]:
+                raise click.UsageError(
+                    f"{name!r} is named twice, by {first} and by {second}. Name it by one of them: "
+                    "neither is learnt from."
+                )
 
 
 def _refuse_method(

@@ -26,6 +26,7 @@ STRANGERS = {
     b"ARROW1": "a table in Arrow",
     b"PK\3\4": "a zip archive, such as an Excel workbook or a model of another library",
     b"\x80": "a Python pickle",
+    bytes(8): "filled with zeros, as a broken copy may be",
 }
 
 
@@ -85,8 +86,10 @@ class Container:
             raise
         # Whatever a hostile file makes the readers raise, the user hears that it is no model.
         except Exception as error:
+            no_json = isinstance(error, (json.JSONDecodeError, UnicodeDecodeError))
+            why = "its header cannot be read" if no_json else error
             raise ModelFileError(
-                f"{path} is not a whole {format} ({error}). It may be truncated, or of another "
+                f"{path} is not a whole {format} ({why}). It may be truncated, or of another "
                 "kind; pass a file that `save` wrote."
             ) from error
 

@@ -12,8 +12,15 @@ from jaxtyping import Bool, Float64
 
 from confide.calibration import smallest_calibration_set
 from confide.diagnostics import mean_shares, overfitting_check
-from confide.errors import CalibrationWarning, NoSuchIntervalError, TargetError, TwinError
+from confide.errors import (
+    CalibrationWarning,
+    NoSuchIntervalError,
+    TargetError,
+    TwinError,
+    enumerated,
+)
 from confide.estimators import (
+    ESTIMATORS,
     NOT_CALIBRATED,
     IntervalRegressor,
     check_transform_and_bounds,
@@ -45,8 +52,6 @@ Row = Float64[np.ndarray, " row"]
 FEWEST_TO_CALIBRATE = smallest_calibration_set(0.95)
 # With fewer rows to train on, the reader is warned.
 FEW_ROWS = 50
-# What a command can do against overfitting.
-LESS_OVERFITTING = "--recipe tabular, fewer --epochs or more rows would help."
 # Levels that the prediction intervals are judged at.
 LEVELS = (0.8, 0.9, 0.95)
 WORSE_THAN_MEAN = (
@@ -54,7 +59,7 @@ WORSE_THAN_MEAN = (
     "Does the target have extreme values, or are there too few rows?"
 )
 BETTER_BOOSTED = "Gradient boosting predicts the held-out rows better, by more than chance. "
-TRY_TREES = "Try --learner xgboost or lightgbm, which give boosted trees both kinds of intervals."
+TRY_TREES = "Try --learner xgboost or lightgbm{}, which give boosted trees both kinds of intervals."
 TRY_ROUNDS = "Try more rounds: --epochs 1000."
 
 
@@ -158,7 +163,7 @@ def fit_table(
             _refuse_without_twin(parts)
         train = with_further(parts.train, long, target, sorted(unused))
         model = estimator.fit(train, parts.y_train, groups=parts.groups)
-    notes.add(names_as_numbers(used, may_group=hold_out_by is None and group is None))
+    notes.add(names_as_numbers(used, may_group=not (hold_out_by or group or long.n_further)))
     notes.add(_what_is_in_memory(len(y), long.n_further))
     if len(parts.y_held) < parts.rows.n_set_aside:
         notes.add(
@@ -191,7 +196,7 @@ def fit_table(
         if getattr(model, "bounds", None) is None:
             with contextlib.suppress(NoSuchIntervalError):  # a method of other levels
                 worries += below_zero(at_held.prediction_interval(LEVEL)[:, 0], y)
-    worries += _worries(model.fitted_, at_train, parts.y_train, at_held, parts.y_held)
+    worries += _worries(model, at_train, parts.y_train, at_held, parts.y_held)
     origin = TrainingTable(target, file, tuple(notes), tuple(worries), judged, tuple(ids))
     n_trained = parts.rows.n_trained + long.n_further
     model.training_table_ = replace(parts.rows, origin=asdict(origin), n_trained=n_trained)
@@ -284,12 +289,17 @@ def _why_not_calibrated(n_rows: int) -> str:
     )
 
 
-def _overfitting(*predictions: Any) -> list[str]:
+def _overfitting(model: IntervalRegressor, *predictions: Any) -> list[str]:
     try:
         check = overfitting_check(*predictions)
     except NoSuchIntervalError:  # nothing held out, and no classical variance
         return []
-    return [check.in_words(LESS_OVERFITTING)] if check.fires else []
+    if not check.fires:
+        return []
+    # What the command takes with the options of this model: its network has no recipe.
+    has_recipe = "--recipe" in _networks_options(model) and getattr(model, "network", None) is None
+    what = "--recipe tabular, fewer" if has_recipe else "Fewer"
+    return [check.in_words(f"{what} --epochs or more rows would help.")]
 
 
 def _behind(
@@ -307,13 +317,29 @@ def _behind(
         return [WORSE_THAN_MEAN]
     gain = mean_score("gain", own - squares["boosting"], "")
     if gain.value > TOO_FAR * gain.standard_error:
-        of_networks = hasattr(model, "hidden_layer_sizes")
-        return [BETTER_BOOSTED + (TRY_TREES if of_networks else TRY_ROUNDS)]
+        if not hasattr(model, "hidden_layer_sizes"):
+            return [BETTER_BOOSTED + TRY_ROUNDS]
+        given = _networks_options(model)
+        return [BETTER_BOOSTED + TRY_TREES.format(f" without {enumerated(given)}" if given else "")]
     return []
 
 
+def _networks_options(model: IntervalRegressor) -> list[str]:
+    """Options of the command that such a model was fitted with, and that trees do not have."""
+    given = {
+        "--method": not isinstance(model, ESTIMATORS["BootstrappedDeepEnsembleRegressor"]),
+        "--recipe": getattr(model, "recipe", "tabular") != "tabular",
+        "--network": getattr(model, "network", None) is not None,
+    }
+    return [option for option, is_given in given.items() if is_given]
+
+
 def _worries(
-    fitted: Any, train: Prediction, y_train: Row, held: Prediction | None, y_held: Row
+    model: IntervalRegressor,
+    train: Prediction,
+    y_train: Row,
+    held: Prediction | None,
+    y_held: Row,
 ) -> list[str]:
     worries = []
     if len(y_train) < FEW_ROWS:
@@ -322,6 +348,6 @@ def _worries(
         )
     can_compare = held is not None and len(held) > 1
     # Noise that was learnt from rows left out is not too small, however well others are fitted.
-    if getattr(fitted, "noise", None) is None:
-        worries += _overfitting(train, *((y_train, held, y_held) if can_compare else ()))
+    if getattr(model.fitted_, "noise", None) is None:
+        worries += _overfitting(model, train, *((y_train, held, y_held) if can_compare else ()))
     return worries

@@ -56,7 +56,7 @@ def giveaways(encoder: Encoder, X: Matrix, y: Row, X_held: Matrix, y_held: Row) 
             sentences.append(
                 f"The column {column.name!r} gives the target away: by itself it explains more "
                 f"than {100 * TOO_GOOD:g} % of the target's variance. If it is not known before "
-                f"the target, leave it out (--exclude {column.name})."
+                f"the target, leave it out (--exclude {shlex.quote(column.name)})."
             )
         start = stop
     return sentences
@@ -103,8 +103,8 @@ def below_zero(lower: Row, y: Row) -> list[str]:
         return []
     sentence = (
         f"{n:,} of {len(lower):,} 90 % prediction intervals of held-out rows reach below 0, but no "
-        "target does. If the target cannot be negative, fit again with --bounds 0, so that they "
-        "end there."
+        "target does. If the target cannot be negative, have them end there: fit again with "
+        "`--bounds 0,`"
     )
     return [sentence]
 
