@@ -137,7 +137,7 @@ def test_intervals_below_zero_are_pointed_out_where_no_target_is_there():
     y, some, few = np.array([0.0, 2.0]), np.repeat([-1.0, 1.0], [2, 18]), np.repeat([-1.0, 1.0], 1)
     (sentence,) = below_zero(some, y)
     assert sentence.startswith("2 of 20 90 % prediction intervals of held-out rows reach below 0")
-    assert "--bounds 0," in sentence
+    assert sentence.endswith("fit again with `--bounds 0,`")
     assert below_zero(some, y - 1) == []  # targets are negative too
     assert below_zero(np.repeat([-1.0, 1.0], [1, 19]), y) == []  # at most one in twenty
     assert len(below_zero(few, y)) == 1
