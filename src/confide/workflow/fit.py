@@ -165,11 +165,7 @@ def fit_table(
         model = estimator.fit(train, parts.y_train, groups=parts.groups)
     notes.add(names_as_numbers(used, may_group=not (hold_out_by or group or long.n_further)))
     notes.add(_what_is_in_memory(len(y), long.n_further))
-    if len(parts.y_held) < parts.rows.n_set_aside:
-        notes.add(
-            f"Of {parts.rows.n_set_aside:,} held-out rows, {len(parts.y_held):,} are different; "
-            "the others are copies."
-        )
+    notes.add(_how_many_differ(len(parts.y_held), parts.rows.n_set_aside))
     with notes.of_warnings():
         at_train = model.get_prediction(parts.train)
         at_held = model.get_prediction(parts.held) if len(parts.y_held) else None
@@ -225,6 +221,15 @@ def _refuse_two_ways(hold_out_by: str | None, group: str | None) -> None:
             "Rows can be held out by time or by group, but `hold_out_by` and `group` were both "
             "given. Pass one of them."
         )
+
+
+def _how_many_differ(n_different: int, n_set_aside: int) -> str:
+    """How many of the rows that were set aside judge the model; nothing if all do."""
+    if n_different == n_set_aside:
+        return ""
+    return (
+        f"Of {n_set_aside:,} held-out rows, {n_different:,} are different; the others are copies."
+    )
 
 
 def _what_is_in_memory(n_in_memory: int, n_further: int) -> str:
