@@ -33,7 +33,10 @@ def test_ray_does_not_take_the_signal_to_stop(monkeypatch):
     def init(**_):
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
-    fake = SimpleNamespace(is_initialized=lambda: False, init=init, shutdown=lambda: None)
+    fake = SimpleNamespace(
+        is_initialized=lambda: False, init=init, shutdown=lambda: None,
+        _private=SimpleNamespace(worker=SimpleNamespace()),
+    )  # fmt: skip
     monkeypatch.setattr(ray_session, "ray_module", lambda: fake)
     before = signal.signal(signal.SIGTERM, ours)
     try:
