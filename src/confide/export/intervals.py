@@ -86,8 +86,7 @@ def _prediction_rules(
         rules: dict[str, Any] = {"contains": n_members > 1}
         rules["total_bounds"] = [-own * noise.tail_scale, own * noise.tail_scale]
         if n_members > 1:
-            of_mean = float(stats.t.ppf(p, n_members - 1))
-            rules["epistemic_times"] = max(own * noise.least_scale(n_members), of_mean)
+            rules["epistemic_times"] = float(stats.t.ppf(p, n_members - 1))
         return rules, {}
     if model.method in NORMAL:
         normal = float(stats.norm.ppf(p))

@@ -94,7 +94,7 @@ def choose_strength(
             means = held_out_means(keys, strength, data, targets, length, **how)
         except TrainingDivergedError:  # no choice; if all diverge, the fit will say so
             return np.inf, Choice(strength, length, None)
-        squares = _ensemble_squares(targets[0], standardiser.within_reach(means[0]), n_members)
+        squares = ensemble_squares(targets[0], standardiser.within_reach(means[0]), n_members)
         error = float(np.average(squares, weights=data.weight[: data.n_rows]))
         return error, Choice(strength, length, means)
 
@@ -106,10 +106,19 @@ def choose_strength(
     return best if best.means is not None else Choice(learner, epochs, None)
 
 
-def _ensemble_squares(
+def ensemble_squares(
     targets: Float32[np.ndarray, " row"], means: Float64[np.ndarray, "member row"], n_members: int
 ) -> Row:
-    """Squared errors of an ensemble, without bias, from those of a few of its members."""
+    """Squared errors of an ensemble, without bias, from those of a few of its members.
+
+    Args:
+        targets: of the rows.
+        means: what the few members predict.
+        n_members: of the ensemble.
+
+    Returns:
+        For each row; negative where the members disagree more than they err.
+    """
     squares = np.mean((targets - means) ** 2, axis=0)
     if len(means) == 1:
         return squares
@@ -138,6 +147,7 @@ def held_out_means(
     targets: Float32[np.ndarray, "set row"],
     epochs: int,
     *,
+    n_left_out: int = 1,
     groups: Groups | None = None,
     progress: Progress | None = None,
 ) -> Float64[np.ndarray, "set member row"]:
@@ -152,6 +162,8 @@ def held_out_means(
         data: the rows, the same for all.
         targets: of each data set.
         epochs: of a training.
+        n_left_out: how many folds are left out at once: the one that is predicted, and those that
+            follow it. One at least is trained on.
         groups: number of each row's group: rows of a group are left out together.
         progress: called with the number of member-epochs just finished.
 
@@ -160,7 +172,8 @@ def held_out_means(
     """
     fold_of = folds(data.inputs, groups)
     n_all, n_folds = len(keys.training), int(fold_of.max()) + 1
-    kept = [np.flatnonzero(fold_of != k) for k in range(n_folds)]
+    n_left_out = min(n_left_out, n_folds - 1)
+    kept = [np.flatnonzero((fold_of - k) % n_folds >= n_left_out) for k in range(n_folds)]
     # All folds have the length of the longest: a few rows of the others are seen twice.
     n_kept = max(map(len, kept))
     seen = np.stack([np.resize(rows, n_kept) for rows in kept])

@@ -102,7 +102,8 @@ def member_epochs(settings: Any, learner: Learner[Any]) -> int:
     """How many epochs of one member a fit takes: the scale of its progress."""
     total = settings.n_members * settings.max_epochs
     if not learner.likelihood.has_variance:
-        total += held_out_epochs(settings.max_epochs, settings.n_members)
+        # With one fold left out in turn, and with two: see `confide.methods.noise`.
+        total += 2 * held_out_epochs(settings.max_epochs, settings.n_members)
     return int(total)
 
 

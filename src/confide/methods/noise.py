@@ -4,6 +4,11 @@ Residuals of rows that a learner was trained on are too small. So members are tr
 part of the rows in turn, and predict that part. A forest smooths the squared residuals into
 a variance at every row.
 
+Such residuals are somewhat too large: they are those of a few members, and of members that have
+seen four fifths of the rows. What averaging all members takes away is known from how much the few
+disagree. What the last fifth of the rows takes away is read off the fifth before: members that see
+three fifths are trained too, and squared errors are taken to fall as a power of the number of rows.
+
 Such residuals hold the error of the fit beside the noise. The part of it that is due to finite data
 grows in proportion to the noise, and the bootstrap measures the proportion: targets simulated with
 the variance v of the residuals moved the predictions by a variance c, so noise of variance s^2
@@ -20,7 +25,7 @@ from jaxtyping import Float32, Float64
 from confide.bootstrap import Keys
 from confide.fingerprints import Groups
 from confide.learners import Learner, TrainingData
-from confide.methods.held_out import N_MEMBERS, held_out_means
+from confide.methods.held_out import N_MEMBERS, ensemble_squares, held_out_means
 from confide.persistence import Arrays, checked_array
 from confide.progress import Progress
 from confide.randomness import generator_from
@@ -58,8 +63,8 @@ class Noise:
     def prediction_law(self, mean: Row, epistemic: Row, aleatoric: Row, n_members: int) -> Law:
         """The law of a new observation.
 
-        Its intervals contain those of the true function, whose law is a t law with one degree of
-        freedom less than there are members. At levels up to 95 % it is a t law too.
+        It is a t law, made wider at each level where it would not contain the interval of the true
+        function.
 
         Args:
             mean: the prediction of each row.
@@ -71,19 +76,10 @@ class Noise:
             The law of each row.
         """
         scale = self.tail_scale * np.sqrt(epistemic + aleatoric)
+        law = TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom)
         if n_members == 1:  # one member has no law of the true function
-            return TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom)
-        scale = np.maximum(scale, self.least_scale(n_members) * np.sqrt(epistemic))
-        true_function = bootstrapped_confidence_law(mean, epistemic, n_members)
-        return ContainingLaw(TPlusNormalLaw.t(mean, scale, self.degrees_of_freedom), true_function)
-
-    def least_scale(self, n_members: int) -> float:
-        """The smallest scale of the law, in standard deviations of the estimate."""
-        from scipy.stats import t
-
-        degrees = np.array([[n_members - 1], [self.degrees_of_freedom]])
-        of_mean, own = t.ppf((0.6, 0.975), degrees)
-        return float(np.max(of_mean / own))
+            return law
+        return ContainingLaw(law, bootstrapped_confidence_law(mean, epistemic, n_members))
 
     def to_arrays(self) -> Arrays:
         """What a model file keeps."""
@@ -105,7 +101,7 @@ class Residuals:
     """Residuals of rows that were left out, with a first variance.
 
     Attributes:
-        residuals: of each row.
+        residuals: of each row, in the size that those of the whole ensemble have.
         variance: of the residuals, as a function of the standardised inputs.
         at_rows: the same at the rows, each without itself.
     """
@@ -126,11 +122,11 @@ class Residuals:
             The noise, net of the error of the fit.
         """
         found = 0.0 if classical is None else classical
-        of_folds = optimisation / min(n_members, N_MEMBERS)
+        random = optimisation / n_members
         typical = float(self.at_rows.mean()) or 1.0
-        net = (1 - of_folds.mean() / typical) / (1 + np.mean(found) / typical)
+        net = (1 - random.mean() / typical) / (1 + np.mean(found) / typical)
         net = float(np.clip(net, LEAST_NET, 1.0))
-        variance = net * (self.at_rows + found) + of_folds
+        variance = net * (self.at_rows + found) + random
         # Rows that the forest takes for free of noise do not decide about tails.
         standardised = self.residuals / np.sqrt(np.maximum(variance, 1e-4 * net * typical))
         return Noise(self.variance.scaled(net), net, *_tails(standardised))
@@ -172,19 +168,57 @@ def out_of_fold_residuals(
         groups: number of each row's group: rows of a group are left out together.
         progress: called with the number of member-epochs just finished.
     """
-    members = np.arange(len(keys.training)).reshape(len(targets), -1)[:, :N_MEMBERS]
+    of_sets = np.arange(len(keys.training)).reshape(len(targets), -1)
+    members, n_members = of_sets[:, :N_MEMBERS], of_sets.shape[1]
+    few = Keys(*(of_purpose[members.ravel()] for of_purpose in keys))
+    how: dict[str, Any] = {"groups": groups, "progress": progress}
     if means is None:
-        first = Keys(*(of_purpose[members.ravel()] for of_purpose in keys))
-        how: dict[str, Any] = {"groups": groups, "progress": progress}
-        means = held_out_means(first, learner, data, targets, epochs, **how)
-    # A fold that has never seen the far end of the targets may miss it by far.
-    ends = targets.min(axis=1, keepdims=True), targets.max(axis=1, keepdims=True)
-    residuals = targets.astype(np.float64) - np.clip(means.mean(axis=1), *ends)
+        means = held_out_means(few, learner, data, targets, epochs, **how)
+    with_fewer_rows = held_out_means(few, learner, data, targets, epochs, n_left_out=2, **how)
     inputs = data.inputs.astype(np.float64)
-    return [
-        Residuals(of_set, *variance_of_residuals(inputs, of_set, _seed(key)))
-        for of_set, key in zip(residuals, keys.simulation[members[:, 0]], strict=True)
-    ]
+    found = []
+    for y, own, fewer, key in zip(
+        targets, means, with_fewer_rows, keys.simulation[members[:, 0]], strict=True
+    ):
+        # A fold that has never seen the far end of the targets may miss it by far.
+        within, fewer_within = (np.clip(each, y.min(), y.max()) for each in (own, fewer))
+        residuals = y.astype(np.float64) - within.mean(axis=0)
+        squares = ensemble_squares(y, within, n_members)
+        share = squares.mean() / max(np.mean(residuals**2), np.finfo(float).tiny)
+        share *= share_with_all_rows(squares, ensemble_squares(y, fewer_within, n_members))
+        residuals *= np.sqrt(np.clip(share, LEAST_NET, 1.0))
+        found.append(Residuals(residuals, *variance_of_residuals(inputs, residuals, _seed(key))))
+    return found
+
+
+def share_with_all_rows(squares: Row, with_fewer: Row) -> float:
+    """What is left of a squared error where no fold is left out.
+
+    Errors are taken to fall as a power of the number of rows. The power is read off errors without
+    one fold and without two, and drawn to zero by its standard error: ten rows tell nothing.
+
+    Args:
+        squares: squared errors at rows of a fold that was left out.
+        with_fewer: the same where a second fold was left out beside it.
+
+    Returns:
+        A factor of at most one.
+
+    Example:
+        >>> squares = np.ones(1000)
+        >>> round(share_with_all_rows(squares, 4 / 3 * squares), 6)  # one over the number of rows
+        0.8
+        >>> share_with_all_rows(squares, squares)
+        1.0
+    """
+    more, fewer = squares.mean(), with_fewer.mean()
+    if not fewer > more > 0:
+        return 1.0
+    fall = np.log(fewer / more)
+    standard_error = np.std(with_fewer / fewer - squares / more) / np.sqrt(len(squares))
+    fall *= fall**2 / (fall**2 + standard_error**2)
+    # From four fifths of the rows to all, where the fall was from three fifths to four.
+    return float(np.exp(-fall * np.log(5 / 4) / np.log(4 / 3)))
 
 
 def _seed(key: Any) -> int:

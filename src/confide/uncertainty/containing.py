@@ -71,11 +71,7 @@ class ContainingLaw(DerivedLaw):
         return np.where(is_far, np.maximum(of_law, of_contained), decided)
 
     def normal_mixture(self) -> NormalMixture:
-        """The mixture of the law by itself, for a CRPS that leaves out what was made wider.
-
-        A law that is made wider at levels above 95 % alone, as that of learnt noise, has a CRPS
-        within 2 % of it, and within 0.5 % with five members.
-        """
+        """The mixture of the law by itself, for a CRPS that leaves out what was made wider."""
         return self.law.normal_mixture()
 
     def sample(self, generator: np.random.Generator, n_samples: int) -> Draws:
