@@ -32,7 +32,8 @@ def score(recipe: str, name: str, split: int, most_rows: int) -> list[float]:
         table.X[rows], table.y[rows], test_size=0.2, random_state=split
     )
     start = time.process_time()
-    model = BootstrappedDeepEnsembleRegressor(recipe=recipe, random_state=split).fit(X, y)
+    how = {"recipe": recipe, "calibration": None, "random_state": split}
+    model = BootstrappedDeepEnsembleRegressor(**how).fit(X, y)
     seconds = time.process_time() - start
     prediction = model.get_prediction(X_test)
     error = y_test[:, None] - prediction.quantiles(PROBABILITIES)
