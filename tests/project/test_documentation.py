@@ -3,10 +3,14 @@
 import re
 
 import matplotlib.pyplot as plt
-import numpy as np
-import pandas as pd
 import pytest
-from support.markdown_blocks import ROOT, blocks_of, printed_by_blocks, skeleton
+from support.markdown_blocks import (
+    ROOT,
+    blocks_of,
+    fill_readers_folder,
+    printed_by_blocks,
+    skeleton,
+)
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCKS = {path.relative_to(ROOT).as_posix(): blocks_of(path.read_text()) for path in PAGES}
@@ -18,34 +22,13 @@ NEEDS = {
     "docs/guides/your_pytorch_network.md": ("torch",),
     "docs/guides/your_boosted_trees.md": ("xgboost", "lightgbm"),
 }
-OWN_NETWORK = """
-import equinox as eqx
-
-def make(key, n_features):
-    return eqx.nn.MLP(n_features, 2, width_size=8, depth=1, key=key)
-"""
 
 
 @pytest.fixture
 def readers_folder(tmp_path, monkeypatch):
-    """What pages take for granted: the reader's own table, with categories, dates and holes."""
+    """Where pages are followed."""
     monkeypatch.chdir(tmp_path)
-    generator = np.random.default_rng(0)
-    n = 120  # few and noisy, so that few epochs are chosen
-    area = generator.uniform(40, 200, n).round()
-    houses = pd.DataFrame(
-        {
-            "id": np.arange(n),
-            "area": np.where(generator.random(n) < 0.05, np.nan, area),
-            "district": generator.choice(["Noord", "Zuid", "Oost"], n),
-            "built": pd.Timestamp("1960-01-01")
-            + pd.to_timedelta(generator.integers(0, 2e4, n), "D"),
-            "price": 3000 * area + generator.normal(0, 3e5, n),
-        }
-    )
-    houses.to_csv("houses.csv", index=False)
-    (tmp_path / "mynetworks.py").write_text(OWN_NETWORK)
-    houses.drop(columns="price").head(20).to_parquet("new.parquet")
+    fill_readers_folder(tmp_path)
     yield tmp_path
     plt.close("all")
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from click.testing import CliRunner
 
 from confide.cli import main
@@ -22,6 +24,12 @@ FENCE = re.compile(
 )
 # What the reader's shell knows besides confide; another test or the Makefile runs these.
 NOT_OURS = ("pip", "make", "python")
+OWN_NETWORK = """
+import equinox as eqx
+
+def make(key, n_features):
+    return eqx.nn.MLP(n_features, 2, width_size=8, depth=1, key=key)
+"""
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,26 @@ def blocks_of(page: str) -> list[Block]:
         )
         for found in FENCE.finditer(page)
     ]
+
+
+def fill_readers_folder(folder: Path) -> None:
+    """What pages take for granted: the reader's own table, with categories, dates and holes."""
+    generator = np.random.default_rng(0)
+    n = 120  # few and noisy, so that few epochs are chosen
+    area = generator.uniform(40, 200, n).round()
+    houses = pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "area": np.where(generator.random(n) < 0.05, np.nan, area),
+            "district": generator.choice(["Noord", "Zuid", "Oost"], n),
+            "built": pd.Timestamp("1960-01-01")
+            + pd.to_timedelta(generator.integers(0, 2e4, n), "D"),
+            "price": 3000 * area + generator.normal(0, 3e5, n),
+        }
+    )
+    houses.to_csv(folder / "houses.csv", index=False)
+    (folder / "mynetworks.py").write_text(OWN_NETWORK)
+    houses.drop(columns="price").head(20).to_parquet(folder / "new.parquet")
 
 
 def printed_by_blocks(name: str, blocks: list[Block]) -> Iterator[tuple[Block, str]]:
