@@ -1,6 +1,7 @@
 """Several targets: each is what a fit to it alone is, to the last bit."""
 
 import pickle
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -153,6 +154,30 @@ def test_a_calibration_that_fails_changes_no_target(data, small, new, targets):
     with pytest.raises(ValueError, match=r"NaN|finite"):
         model.calibrate(new[0], wrong)
     assert all(own.calibration_ is None for own in model.targets_.values())
+
+
+@pytest.mark.parametrize("calibrate", ["calibrate", "calibrate_confidence"])
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [(np.nan, "y must be finite numbers, got nan in row 3"), (-1.0, "within `bounds`.* in row 3")],
+)
+def test_a_target_that_cannot_be_calibrated_with_is_named_before_any_is(
+    data, small, new, targets, calibrate, value, problem
+):
+    model = DeepEnsembleRegressor(**small, bounds=(0, None)).fit(data[0], targets**2)
+    wrong = new[1] ** 2
+    wrong.loc[3, NAMES[1]] = value
+    for own in model.targets_.values():
+        vars(own)[calibrate] = mock.Mock(side_effect=AssertionError("it takes long"))
+    with pytest.raises(ValueError, match=f"Target {NAMES[1]!r}: .*{problem}"):
+        getattr(model, calibrate)(new[0], wrong)
+
+
+def test_a_calibration_that_fails_says_of_which_target(data, small, targets):
+    model = DeepEnsembleRegressor(**small).fit(data[0], targets)
+    with pytest.raises(ValueError, match="must be new to the model") as failed:
+        model.calibrate(data[0], targets)
+    assert failed.value.__notes__ == [f"This was the target {NAMES[0]!r}."]
 
 
 @pytest.mark.slow

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import narwhals as nw
 import numpy as np
 
+from confide.checks import checked_targets
 from confide.encoding import EncodedTable, column_names, is_table
 from confide.errors import listed, nearest
-from confide.estimators.side_by_side import for_each_target
+from confide.estimators.side_by_side import for_each_target, named
 from confide.estimators.target import check_transform_and_bounds
 from confide.estimators.validation import checked_target, checked_weight
 from confide.prediction import Prediction
@@ -144,10 +145,23 @@ def with_each_target(
         change: what is done to a copy.
     """
     columns, changed = columns_like(Y, list(targets)), {}
+    for name, model in targets.items():  # all of them, before one is changed: that may take hours
+        columns[name] = _checked_again(model, name, columns[name])
     for name, model in targets.items():
         changed[name] = copy(model)
-        change(changed[name], columns[name])
+        named(name, change, changed[name], columns[name])
     return changed
+
+
+def _checked_again(model: Any, name: str, column: Any) -> Row:
+    """The targets of some rows for a model that is fitted; an error says which target it is of."""
+    try:
+        y = checked_targets(column, len(column))
+        if model.target_ is not None:
+            model.target_.check(y)
+    except ValueError as error:
+        raise ValueError(f"Target {name!r}: {error}") from error
+    return y
 
 
 def several_columns(estimator: Any, X: Any, Y: Any, sample_weight: Any = None) -> Columns | None:

@@ -60,7 +60,7 @@ def for_each_target(
         n_away = 0 if _has_own_parts(estimator) else n_side_by_side(engine, len(targets))
         fitted = _fitted_away(fit, estimator, dict([*targets.items()][:n_away]), common, shape)
         for name in [*targets][n_away:]:
-            fitted[name] = _named(name, fit, clone(estimator), targets[name], *common)
+            fitted[name] = named(name, fit, clone(estimator), targets[name], *common)
     return fitted
 
 
@@ -108,13 +108,13 @@ def _fitted_here(one: tuple[str, Any, int | None], work: bytes, *common: Any) ->
     if seed is not None:
         np.random.seed(seed)  # noqa: NPY002 - scikit-learn's `random_state=None` is this one
     with with_blas_threads(n_threads):  # as where it was called: else some last bits differ
-        return cloudpickle.dumps(_named(name, fit, estimator, own, *common))
+        return cloudpickle.dumps(named(name, fit, estimator, own, *common))
 
 
-def _named(name: str, fit: Callable[..., Fitted], *arguments: Any) -> Fitted:
-    """The result; an error says which target it is of."""
+def named(name: str, call: Callable[..., Fitted], *arguments: Any) -> Fitted:
+    """The result of a call for a target; an error says which target it is of."""
     try:
-        return fit(*arguments)
+        return call(*arguments)
     except Exception as error:
         error.add_note(f"This was the target {name!r}.")
         raise
