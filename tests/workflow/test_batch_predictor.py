@@ -1,6 +1,7 @@
 """A predictor of batches: in any process, of any kind of table."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -111,6 +112,18 @@ def test_a_model_that_is_not_there_is_refused_with_the_nearest_name(path):
         BatchPredictor(path.with_name("house.confide"))
     with pytest.raises(confide.ModelFileError, match="is a folder: pass a file"):
         BatchPredictor(path.parent)
+
+
+def test_a_file_that_is_no_model_is_refused_at_once_by_the_path_that_was_passed(path, tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+    start = f"^{re.escape(str(tmp_path))}/"
+    with pytest.raises(confide.ModelFileError, match=f"{start}rows.csv is text, such as a table"):
+        BatchPredictor(tmp_path / "rows.csv")
+    (tmp_path / "part.confide").write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(confide.ModelFileError, match=f"{start}part.confide is not a whole confide"):
+        BatchPredictor(str(tmp_path / "part.confide"))
+    with pytest.raises(confide.ModelFileError, match=f"^{re.escape(str(path))} was not made with"):
+        BatchPredictor(path, network=len)
 
 
 def test_it_travels_with_its_model(model, frame, path):

@@ -3,6 +3,7 @@
 from confide.estimators.base import IntervalRegressor as IntervalRegressor
 from confide.estimators.confidence import ConfidenceRegressor as ConfidenceRegressor
 from confide.estimators.files import load as load
+from confide.estimators.files import load_content as load_content
 from confide.estimators.long_tables import NOT_CALIBRATED as NOT_CALIBRATED
 from confide.estimators.long_tables import in_some_row as in_some_row
 from confide.estimators.own_parts import in_words as in_words

@@ -32,6 +32,7 @@ FORMAT = "confide model"
 FORMAT_VERSION = 3
 # Of files with several targets, which older versions cannot read.
 SEVERAL_VERSION = 4
+READABLE: dict[str, Any] = {"format": FORMAT, "versions": (FORMAT_VERSION, SEVERAL_VERSION)}
 # What a fit may leave beside the networks, each kept under its name.
 ATTACHMENTS: dict[str, type[Attachment]] = {
     "calibration": Calibration,
@@ -167,11 +168,35 @@ def load(
         RuntimeError: confide was used in another process, of which this one is a fork.
     """
     refuse_forked()
-    make_room_for_programs()
-    versions = (FORMAT_VERSION, SEVERAL_VERSION)
-    file = Container.read(Path(path), format=FORMAT, versions=versions)
+    file = Container.read(Path(path), **READABLE)
     passed = {"network": network, "learner": learner}
     passed |= {"optimiser": optimiser, "learning_rate": learning_rate}
+    return _loaded(file, path, passed, estimators)
+
+
+def load_content(
+    content: bytes, path: str | os.PathLike[str], *, network: Callable[..., Any] | None = None
+) -> IntervalRegressor:
+    """The same from what was read from a file, which need not be there any more.
+
+    Args:
+        content: of the file.
+        path: where it was, for messages.
+        network: as for `load`.
+    """
+    refuse_forked()
+    file = Container.parsed(content, Path(path), **READABLE)
+    return _loaded(file, path, {"network": network}, ())
+
+
+def _loaded(
+    file: Container,
+    path: str | os.PathLike[str],
+    passed: Mapping[str, Any],
+    estimators: Iterable[type[IntervalRegressor]],
+) -> IntervalRegressor:
+    """The estimator of a file, checked, with parts of the user's own as they were passed."""
+    make_room_for_programs()
     own = OwnParts.of(path, _first_header(file.header), passed)
     try:
         # Of the classes we know: a file never names anything to import.

@@ -1,9 +1,11 @@
 """One file of named arrays and a JSON header, in safetensors' format. Nothing in it can run."""
 
 import hashlib
+import io
 import json
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -69,29 +71,41 @@ class Container:
             FileNotFoundError: there is no such file.
             ModelFileError: it is something else.
         """
+        refuse_other_than_file(path)
+        # Not a memory map: where the file is rewritten meanwhile, that would end the process.
+        with _whole(path, format), path.open("rb") as file:
+            return cls._read(path, file, path.stat().st_size, format, versions)
+
+    @classmethod
+    def parsed(
+        cls,
+        content: bytes,
+        path: Path,
+        *,
+        format: str,  # noqa: A002
+        versions: Sequence[int],
+    ) -> Self:
+        """The same for what was read from a file that may be gone by now; errors name its path."""
+        with _whole(path, format):
+            return cls._read(path, io.BytesIO(content), len(content), format, versions)
+
+    @classmethod
+    def _read(
+        cls,
+        path: Path,
+        file: BinaryIO,
+        size: int,
+        format: str,  # noqa: A002
+        versions: Sequence[int],
+    ) -> Self:
         from safetensors.numpy import load
 
-        refuse_other_than_file(path)
-        try:
-            # Not a memory map: where the file is rewritten meanwhile, that would end the process.
-            with path.open("rb") as file:
-                _refuse_stranger(path, file.read(512), format)
-                file.seek(0)
-                header = _header(file, path.stat().st_size)
-                _check_format(path, header, format, versions)
-                file.seek(0)
-                arrays = load(file.read())
-            return cls(header, arrays)
-        except (FileNotFoundError, ModelFileError):
-            raise
-        # Whatever a hostile file makes the readers raise, the user hears that it is no model.
-        except Exception as error:
-            no_json = isinstance(error, (json.JSONDecodeError, UnicodeDecodeError))
-            why = "its header cannot be read" if no_json else error
-            raise ModelFileError(
-                f"{path} is not a whole {format} ({why}). It may be truncated, or of another "
-                "kind; pass a file that `save` wrote."
-            ) from error
+        _refuse_stranger(path, file.read(512), format)
+        file.seek(0)
+        header = _header(file, size)
+        _check_format(path, header, format, versions)
+        file.seek(0)
+        return cls(header, load(file.read()))
 
     def is_as_written(self) -> bool:
         """Whether the checksum is that of the header and the arrays."""
@@ -111,6 +125,22 @@ class Container:
             digest.update(f"{name} {array.dtype} {array.shape} ".encode())
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+
+@contextmanager
+def _whole(path: Path, format: str) -> Iterator[None]:  # noqa: A002
+    """Errors inside say that the file is no model, whatever a hostile one makes readers raise."""
+    try:
+        yield
+    except (FileNotFoundError, ModelFileError):
+        raise
+    except Exception as error:
+        no_json = isinstance(error, (json.JSONDecodeError, UnicodeDecodeError))
+        why = "its header cannot be read" if no_json else error
+        raise ModelFileError(
+            f"{path} is not a whole {format} ({why}). It may be truncated, or of another "
+            "kind; pass a file that `save` wrote."
+        ) from error
 
 
 def _refuse_stranger(path: Path, start: bytes, format: str) -> None:  # noqa: A002

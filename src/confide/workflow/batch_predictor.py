@@ -3,7 +3,6 @@
 import functools
 import io
 import os
-import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from confide.checks import checked_level
 from confide.errors import KeptColumnError, TableMismatchError, listed
-from confide.estimators import IntervalRegressor, load
+from confide.estimators import IntervalRegressor, load_content
 from confide.persistence import refuse_other_than_file
 from confide.workflow.predict import (
     feature_names,
@@ -66,17 +65,18 @@ class BatchPredictor:
         if isinstance(model, IntervalRegressor):
             file = io.BytesIO()
             model.save(file)
-            self.name, self._content = "model.confide", file.getvalue()
+            self._path, self._content = Path("model.confide"), file.getvalue()
         else:
-            path = Path(model)
-            refuse_other_than_file(path)
-            self.name, self._content = path.name, path.read_bytes()
+            self._path = Path(model)
+            refuse_other_than_file(self._path)
+            self._content = self._path.read_bytes()
+        self.name = self._path.name
         feature_names(self.model)  # what cannot be loaded or asked is refused here
 
     @property
     def model(self) -> IntervalRegressor:
         """The model, loaded in this process if it is not yet."""
-        return _loaded(self._content, self.name, self.network)
+        return _loaded(self._content, str(self._path), self.network)
 
     def __call__(self, batch: Any) -> Any:
         """The predictions of a batch, as a table of the same kind.
@@ -164,8 +164,5 @@ def _typical_row(schema: "pa.Schema") -> "pa.Table":
 
 
 @functools.lru_cache(maxsize=4)
-def _loaded(content: bytes, name: str, network: Callable[..., Any] | None) -> IntervalRegressor:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name  # so that messages name the file
-        path.write_bytes(content)
-        return load(path, network=network)
+def _loaded(content: bytes, path: str, network: Callable[..., Any] | None) -> IntervalRegressor:
+    return load_content(content, path, network=network)
