@@ -145,6 +145,14 @@ def no_such_file(path: Path) -> str:
     return f"There is no file {path}. {hint}".rstrip()
 
 
+def rows_without_target(n_missing: int, n_rows: int, target: str) -> str:
+    """Says how many of a table's rows are left out; nothing if all have a target."""
+    if n_missing == 0:
+        return ""
+    rows = "1 row" if n_missing == 1 else f"{n_missing:,} rows"
+    return f"{rows} of {n_rows:,} left out: the target {target!r} is missing there."
+
+
 def listed(names: Sequence[str], most: int = 15) -> str:
     """Names for a message, not all of a long list."""
     more = f" and {len(names) - most} more" if len(names) > most else ""

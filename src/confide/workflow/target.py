@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from jaxtyping import Float64, Int
 
-from confide.errors import TargetError
+from confide.errors import TargetError, rows_without_target
 from confide.tables import reads_as_number
 from confide.workflow.notes import Notes
 
@@ -65,13 +65,11 @@ def known_rows(table: "pa.Table", target: str, notes: Notes) -> Known:
             f"The target {target!r} is missing in all {len(y)} rows: there is nothing to learn "
             "from. Choose another column."
         )
-    rows_known = np.flatnonzero(known)
-    if known.all():
-        return Known(features, y, rows_known)
-    n_dropped = int(np.sum(~known))
-    rows = "1 row" if n_dropped == 1 else f"{n_dropped:,} rows"
-    notes.add(f"{rows} of {len(y):,} left out: the target {target!r} is missing there.")
-    return Known(features.filter(known), y[known], rows_known)
+    rows = np.flatnonzero(known)
+    if len(rows) == len(y):
+        return Known(features, y, rows)
+    notes.add(rows_without_target(len(y) - len(rows), len(y), target))
+    return Known(features.filter(known), y[known], rows)
 
 
 def _numbers(column: "pa.ChunkedArray", target: str) -> Float64[np.ndarray, " row"]:
