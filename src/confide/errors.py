@@ -54,6 +54,14 @@ class TargetError(ColumnError):
             if list(targets).count(target) > 1:
                 raise cls(f"The target {target!r} is named twice. Name each target once.")
 
+    @classmethod
+    def of_missing_values(cls, target: str, n_rows: int) -> Self:
+        """The error for a table in which no row has the target."""
+        return cls(
+            f"The target {target!r} is missing in all {n_rows:,} rows: there is nothing to learn "
+            "from. Choose another column."
+        )
+
 
 class KeptColumnError(ColumnError):
     """A column that cannot be repeated beside the predictions."""

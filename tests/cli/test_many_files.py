@@ -56,6 +56,25 @@ def test_a_folder_beyond_memory_is_fitted_from_disk(folder, monkeypatch):
     assert model.seen_rows_.n_rows == 180
 
 
+@pytest.mark.parametrize("in_memory", [200, 100], ids=["in memory", "on disk"])
+def test_rows_without_a_target_are_counted_once(folder, monkeypatch, in_memory):
+    if in_memory < 200:
+        monkeypatch.setattr(long_tables, "available_memory", lambda: 1)
+        monkeypatch.setattr(long_table, "ROWS_IN_MEMORY", in_memory)
+    table = pq.read_table(folder / "part-0.parquet")
+    y = pa.array([None] * 60 + table["y"].to_pylist()[60:])
+    pq.write_table(table.set_column(2, "y", y), folder / "part-0.parquet")
+    result, output = fitted(folder)
+    assert result.exit_code == 0, result.stderr
+    said = " ".join(result.stderr.split())
+    assert said.count("left out") == 1
+    assert "60 rows of 200 left out: the target 'y' is missing there." in said
+    rows = confide.load(output).training_table_
+    assert rows.n_trained + rows.n_set_aside == 140
+    if in_memory < 200:
+        assert "trained on all of 140 rows but those held out" in said
+
+
 @pytest.mark.parametrize("options", [[], ["--recipe", "paper"], ["--simulations", "10"]], ids=str)
 def test_calibration_that_needs_all_rows_in_memory_is_refused(folder, monkeypatch, options):
     monkeypatch.setattr(long_tables, "available_memory", lambda: 1)

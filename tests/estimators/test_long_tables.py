@@ -52,10 +52,11 @@ def test_folders_that_are_no_columns_are_said(folder):
     (folder / "year=2020").mkdir()
     (folder / "part-1.parquet").rename(folder / "year=2020" / "part-1.parquet")
     with (
-        pytest.warns(UserWarning, match="year=2020 are not columns here"),
+        pytest.warns(UserWarning, match="year=2020 are not columns here") as given,
         pytest.raises(TargetError, match="'nothing'"),
     ):
         small().fit(folder, "nothing")
+    assert given[0].filename == __file__
 
 
 @pytest.mark.slow
@@ -107,12 +108,30 @@ def test_rows_that_it_was_trained_on_are_known_again(folder, table, monkeypatch)
         model.calibrate(table.drop_columns(["y"]), table["y"].to_numpy())
 
 
-@pytest.mark.slow
-def test_rows_without_a_target_are_left_out(folder, table, monkeypatch):
-    monkeypatch.setattr(long_table, "ROWS_IN_MEMORY", 50)
-    y = pa.array([None, *table["y"].to_pylist()[1:]])
+def without_targets(table, folder, n):
+    """The same rows, the first few of them without a target."""
+    y = pa.array([None] * (n - 1) + [np.nan] + table["y"].to_pylist()[n:])
     pq.write_table(table.set_column(2, "y", y).slice(0, 40), folder / "part-0.parquet")
-    assert small().fit(folder, "y").seen_rows_.n_rows == N_ROWS - 1
+
+
+@pytest.mark.parametrize("in_memory", [N_ROWS, 50], ids=["in memory", "on disk"])
+def test_rows_without_a_target_are_left_out_with_one_warning(folder, table, monkeypatch, in_memory):
+    monkeypatch.setattr(long_table, "ROWS_IN_MEMORY", in_memory)
+    without_targets(table, folder, 30)
+    with pytest.warns(UserWarning, match=f"^30 rows of {N_ROWS} left out: the target 'y'") as given:
+        model = small().fit(folder, "y")
+    assert model.seen_rows_.n_rows == N_ROWS - 30
+    assert [warning.filename for warning in given] == [__file__]
+
+
+def test_a_target_that_is_nowhere_known_is_refused(folder, table):
+    for number in range(3):
+        y = pa.array([None] * 40, pa.float64())
+        pq.write_table(table.slice(0, 40).set_column(2, "y", y), folder / f"part-{number}.parquet")
+    with pytest.raises(
+        TargetError, match=r"'y' is missing in all 120 rows.* Choose another column"
+    ):
+        small().fit(folder, "y")
 
 
 def test_the_sample_and_the_further_rows_are_all_rows_once(table):

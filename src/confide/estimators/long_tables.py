@@ -15,7 +15,13 @@ from jaxtyping import Float64
 
 from confide.budget import in_gigabytes
 from confide.encoding import Encoder, LongTable
-from confide.errors import CalibrationWarning, RowError, TargetError, TooLargeError
+from confide.errors import (
+    CalibrationWarning,
+    RowError,
+    TargetError,
+    TooLargeError,
+    rows_without_target,
+)
 from confide.estimators.target import Target
 from confide.estimators.training_rows import SeenRows
 from confide.methods import FurtherRows
@@ -68,11 +74,13 @@ def long_table(
             )
     source = ArrowDataset(X) if is_arrow_dataset(X) else TableFile(X)
     if source.note is not None:
-        warnings.warn(source.note, stacklevel=4)
+        warnings.warn(source.note, stacklevel=3)
     names = source.schema.names
     if y not in names:
         raise TargetError.of_missing(y, names)
-    n_rows = sum(len(block) for block in source.blocks(ROWS_PER_BLOCK, columns=[y]))
+    n_rows, n_missing = _counts(source, y)
+    if left_out := rows_without_target(n_missing, n_rows, y):
+        warnings.warn(left_out, stacklevel=3)
 
     def taken(table: Any) -> tuple[Any, Row]:
         return table.drop_columns([y]), _numbers(table.column(y), y)
@@ -80,6 +88,17 @@ def long_table(
     with progress_bar("Reading", n_rows, shown=shown) as progress:
         how: dict[str, Any] = {"generator": generator, "progress": progress}
         return LongTable.drawn(lambda: source.blocks(ROWS_PER_BLOCK), taken, n_rows, **how)
+
+
+def _counts(source: ArrowDataset | TableFile, target: str) -> tuple[int, int]:
+    """How many rows there are, and how many of them have no target."""
+    n_rows = n_missing = 0
+    for block in source.blocks(ROWS_PER_BLOCK, columns=[target]):
+        n_rows += len(block)
+        n_missing += int(np.sum(np.isnan(_numbers(block.column(target), target))))
+    if 0 < n_rows == n_missing:
+        raise TargetError.of_missing_values(target, n_rows)
+    return n_rows, n_missing
 
 
 @contextmanager

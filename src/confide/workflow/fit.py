@@ -34,7 +34,7 @@ from confide.workflow.accuracy import TOO_FAR, accuracy_scores, mean_score
 from confide.workflow.baseline import boosted_means
 from confide.workflow.columns import as_meant
 from confide.workflow.describe import described_target
-from confide.workflow.long_tables import as_long, with_further
+from confide.workflow.long_tables import FurtherKnownRows, as_long
 from confide.workflow.notes import Notes, counted_in_file
 from confide.workflow.order import groups_in, order_of, sorted_by
 from confide.workflow.suspicions import below_zero, giveaways, names_as_numbers, wild_targets
@@ -148,7 +148,8 @@ def fit_table(
     notes = Notes()
     _refuse_two_ways(hold_out_by, group)
     long = as_long(table, hold_out_by, group, calibrate_confidence=calibrate_confidence)
-    features, y, rows = known_rows(long.sample, target, notes)
+    # How many rows on disk have no target is known, and said, after they were read.
+    features, y, rows = known_rows(long.sample, target, Notes() if long.n_further else notes)
     order = None if hold_out_by is None else order_of(features, hold_out_by)
     of_rows = None if group is None else groups_in(features, group)
     unused = {*exclude, *ids, *([] if group is None else [group])}
@@ -161,10 +162,11 @@ def fit_table(
             notes.add(_what_is_held_out(features, parts.aside, hold_out_by, group))
         if calibrate_confidence:
             _refuse_without_twin(parts)
-        train = with_further(parts.train, long, target, sorted(unused))
-        model = estimator.fit(train, parts.y_train, groups=parts.groups)
+        further = FurtherKnownRows(long, target, sorted(unused))
+        model = estimator.fit(further.beside(parts.train), parts.y_train, groups=parts.groups)
     notes.add(names_as_numbers(used, may_group=not (hold_out_by or group or long.n_further)))
-    notes.add(_what_is_in_memory(len(y), long.n_further))
+    notes.add(further.left_out(len(y)))
+    notes.add(_what_is_in_memory(len(y), further.n_known))
     notes.add(_how_many_differ(len(parts.y_held), parts.rows.n_set_aside))
     with notes.of_warnings():
         at_train = model.get_prediction(parts.train)
@@ -194,8 +196,9 @@ def fit_table(
                 worries += below_zero(at_held.prediction_interval(LEVEL)[:, 0], y)
     worries += _worries(model, at_train, parts.y_train, at_held, parts.y_held)
     origin = TrainingTable(target, file, tuple(notes), tuple(worries), judged, tuple(ids))
-    n_trained = parts.rows.n_trained + long.n_further
-    model.training_table_ = replace(parts.rows, origin=asdict(origin), n_trained=n_trained)
+    model.training_table_ = replace(
+        parts.rows, origin=asdict(origin), n_trained=parts.rows.n_trained + further.n_known
+    )
     description = described_target(model)
     return FittedTable(model, tuple(description.notes), tuple(description.warnings))
 

@@ -1,6 +1,7 @@
 """Tables that are larger than memory: a sample of their rows is read, the others stay on disk."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from jaxtyping import Float64
 
 from confide.budget import available_memory, of_fits
 from confide.encoding import LongTable
-from confide.errors import TargetError, TwinError
+from confide.errors import TargetError, TwinError, rows_without_target
 from confide.progress import progress_bar
 from confide.tables import PARQUET, TableFile
 from confide.workflow.columns import as_meant
@@ -94,22 +95,43 @@ def as_long(
     return table
 
 
-def with_further(train: Any, table: LongTable, target: str, unused: Sequence[str]) -> Any:
-    """What an estimator is fitted to: rows in memory, and those on disk whose target is known.
+@dataclass
+class FurtherKnownRows:
+    """The rows on disk whose target is known, from their beginning at each call.
 
-    Args:
-        train: rows in memory, encoded.
+    Attributes:
         table: with its target.
         target: name of the column to predict.
         unused: columns that are not used to predict.
+        n_missing: how many rows had no target, when all of them were last read.
     """
-    if table.n_further == 0:
-        return train
 
-    def further() -> "Iterator[tuple[pa.Table, Row]]":
-        for rows, _ in table.further():
-            features, y = take_target(rows, target)
+    table: LongTable
+    target: str
+    unused: Sequence[str]
+    n_missing: int = 0
+
+    def beside(self, train: Any) -> Any:
+        """What an estimator is fitted to: rows in memory, encoded, and these."""
+        n_further = self.table.n_further
+        return LongTable(train, self, n_further) if n_further else train
+
+    @property
+    def n_known(self) -> int:
+        """How many rows there are."""
+        return self.table.n_further - self.n_missing
+
+    def left_out(self, n_in_memory: int) -> str:
+        """How many rows of the whole table have no target, where so many in memory have one."""
+        n_rows = self.table.sample.num_rows + self.table.n_further
+        return rows_without_target(n_rows - n_in_memory - self.n_known, n_rows, self.target)
+
+    def __call__(self) -> "Iterator[tuple[pa.Table, Row]]":
+        """Blocks of features and targets."""
+        n_missing = 0
+        for rows, _ in self.table.further():
+            features, y = take_target(rows, self.target)
             known = ~np.isnan(y)
-            yield as_meant(features.filter(known), exclude=unused), y[known]
-
-    return LongTable(train, further, table.n_further)
+            n_missing += int(np.sum(~known))
+            yield as_meant(features.filter(known), exclude=self.unused), y[known]
+        self.n_missing = n_missing

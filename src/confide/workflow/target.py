@@ -61,10 +61,7 @@ def known_rows(table: "pa.Table", target: str, notes: Notes) -> Known:
     if len(y) == 0:
         raise TargetError("The table has a header but no rows, so there is nothing to learn from.")
     if not known.any():
-        raise TargetError(
-            f"The target {target!r} is missing in all {len(y)} rows: there is nothing to learn "
-            "from. Choose another column."
-        )
+        raise TargetError.of_missing_values(target, len(y))
     rows = np.flatnonzero(known)
     if len(rows) == len(y):
         return Known(features, y, rows)
