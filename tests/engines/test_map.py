@@ -78,6 +78,22 @@ def test_a_worker_that_cannot_import_what_it_is_sent_is_told(said):
         _result(ray, None, "a piece", 1)
 
 
+@pytest.mark.parametrize(
+    ("module", "error", "message"),
+    [
+        ("confide", ClusterError, r"A worker .* cannot import confide as .* modules of your own"),
+        ("not_even_here", ModuleNotFoundError, "^No module named 'not_even_here'$"),
+    ],
+)
+def test_a_module_that_a_call_itself_does_not_find_there_is_told(module, error, message):
+    exceptions = pytest.importorskip("ray.exceptions")
+    said = f"No module named {module!r}"
+    cause = exceptions.RayTaskError("_called", said, ModuleNotFoundError(said, name=module))
+    ray = SimpleNamespace(exceptions=exceptions, get=mock.Mock(side_effect=cause))
+    with pytest.raises(error, match=message):
+        _result(ray, None, "a piece", 1)
+
+
 def test_cores_are_bounded_inside_the_block_alone():
     before = available_cores()
     with within_cores(1):

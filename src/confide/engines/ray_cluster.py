@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -229,7 +230,10 @@ def _result(ray: ModuleType, reference: Any, name: str, most_losses: int) -> Any
 def _refuse_other_modules(ray: ModuleType, cause: Exception) -> None:
     """Says which module a worker has not, or has in another version, so that it cannot begin."""
     missing = MISSING.search(str(cause))
-    if missing and isinstance(cause, ray.exceptions.RayError):
+    # A network of the user's own is imported by the call itself, which is here no error of Ray's. A
+    # module that is not here either would be missing at home, too.
+    own = isinstance(cause, ModuleNotFoundError) and cause.name in sys.modules
+    if missing and (own or isinstance(cause, ray.exceptions.RayError)):
         raise ClusterError(
             f"A worker of the cluster cannot import {missing[1]} as this process can. Install "
             f"confide {version('confide')} on every machine of the cluster, and modules of your "
