@@ -154,6 +154,21 @@ CLAIMS = (
         "python benchmarks/recipes.py",
     ),
     Claim(
+        "On one split of nine tables, the CRPS of the default is {} times the best of each table; "
+        "a Gaussian process has {}, sklearn-contrib-bde {}, the next {}.",
+        "peers_default.md",
+        lambda results: [
+            results.cell(name, "CRPS, to the best of each table")
+            for name in (
+                "confide, recipe tabular",
+                "Gaussian process",
+                "sklearn-contrib-bde",
+                "TabM, conformal",
+            )
+        ],
+        "python benchmarks/peers.py --repeats 1",
+    ),
+    Claim(
         "One fit of the default recipe claims {} to {} times the true standard error of its "
         "prediction on {} forest truths.",
         "variances.md",
