@@ -48,10 +48,10 @@ def test_a_wild_target_is_found_with_its_row():
     assert wild_targets(y, rows) == []
     y[17] = 9.9e9
     (sentence,) = wild_targets(y, rows)
-    assert "9.9e+09 in row 23, at least " in sentence
+    assert "9,900,000,000 in row 23, at least " in sentence
     assert "correct it, or leave it empty" in sentence
     y[18] = -8e9
-    assert "9.9e+09 in row 23 and -8e+09 in row 24" in wild_targets(y, rows)[0]
+    assert "9,900,000,000 in row 23 and -8,000,000,000 in row 24" in wild_targets(y, rows)[0]
 
 
 @pytest.mark.parametrize("law", ["normal", "exponential", "lognormal"])
@@ -68,7 +68,7 @@ def test_a_fit_warns_of_both(small):
     y[11] = 9.9e9
     rows = pa.Table.from_pandas(table.assign(log_wage=np.log(y), wage=y), preserve_index=False)
     warned = fit_table(rows, "wage", DeepEnsembleRegressor(**small)).warnings
-    assert any("9.9e+09 in row 12" in warning for warning in warned)
+    assert any("9,900,000,000 in row 12" in warning for warning in warned)
     y[11] = 3
     rows = pa.Table.from_pandas(table.assign(log_wage=np.log(y), wage=y), preserve_index=False)
     warned = fit_table(rows, "wage", DeepEnsembleRegressor(**small)).warnings

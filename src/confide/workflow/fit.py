@@ -40,7 +40,7 @@ from confide.workflow.order import groups_in, order_of, sorted_by
 from confide.workflow.suspicions import below_zero, giveaways, names_as_numbers, wild_targets
 from confide.workflow.target import known_rows
 from confide.workflow.training_table import Split, TrainingTable, split
-from confide.workflow.verdict import LEVEL
+from confide.workflow.verdict import LEVEL, worthless
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,10 +54,6 @@ FEWEST_TO_CALIBRATE = smallest_calibration_set(0.95)
 FEW_ROWS = 50
 # Levels that the prediction intervals are judged at.
 LEVELS = (0.8, 0.9, 0.95)
-WORSE_THAN_MEAN = (
-    "On the held-out rows the model is no better than always predicting the mean of the target. "
-    "Does the target have extreme values, or are there too few rows?"
-)
 BETTER_BOOSTED = "Gradient boosting predicts the held-out rows better, by more than chance. "
 TRY_TREES = "Try --learner xgboost or lightgbm{}, which give boosted trees both kinds of intervals."
 TRY_ROUNDS = "Try more rounds: --epochs 1000."
@@ -314,19 +310,20 @@ def _behind(
     y = parts.y_held
     squares = {
         "mean": (y - parts.y_train.mean()) ** 2,
+        "median": (y - np.median(parts.y_train)) ** 2,
         "boosting": (y - boosted_means(parts.train, parts.y_train, parts.held)) ** 2,
     }
     judged |= {f"{name}_rmse": float(np.sqrt(of.mean())) for name, of in squares.items()}
     own = (y - held.mean) ** 2
-    if len(y) > 1 and own.mean() > squares["mean"].mean():
-        return [WORSE_THAN_MEAN]
+    found = worthless(judged) if len(y) > 1 else []
     gain = mean_score("gain", own - squares["boosting"], "")
     if gain.value > TOO_FAR * gain.standard_error:
         if not hasattr(model, "hidden_layer_sizes"):
-            return [BETTER_BOOSTED + TRY_ROUNDS]
+            return [*found, BETTER_BOOSTED + TRY_ROUNDS]
         given = _networks_options(model)
-        return [BETTER_BOOSTED + TRY_TREES.format(f" without {enumerated(given)}" if given else "")]
-    return []
+        without = f" without {enumerated(given)}" if given else ""
+        return [*found, BETTER_BOOSTED + TRY_TREES.format(without)]
+    return found
 
 
 def _networks_options(model: IntervalRegressor) -> list[str]:

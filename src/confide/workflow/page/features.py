@@ -58,7 +58,8 @@ class Feature:
         thousands = separator(values.abs().max())
         if bool(((values % 1 == 0) & (values.abs() < 1e15)).all()):
             return f"{thousands}.0f"
-        return ",.6g" if thousands else ".4g"
+        # From here on, a format of six digits writes 1.23457e+06.
+        return ",.0f" if values.abs().max() >= 1e6 else ",.6g" if thousands else ".4g"
 
 
 def read_feature(name: object, column: "pd.Series[Any]") -> Feature:

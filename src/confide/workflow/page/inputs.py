@@ -10,11 +10,13 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int
 
 from confide.checks import checked_level
+from confide.document import number_text
 from confide.encoding import EncodedTable
 from confide.errors import nearest
 from confide.export import Parts
 from confide.persistence import Arrays
 from confide.prediction import Prediction
+from confide.workflow.page.features import read_feature
 from confide.workflow.page.text import plain
 
 if TYPE_CHECKING:
@@ -176,9 +178,16 @@ class PageInputs:
 
     def value_text(self, row: int, column: str) -> str:
         """A column of a row and its value, such as size = 3, or that it is missing."""
-        value = self.frame[column].iloc[row] if column in self.frame else ""
-        shown = f"{value:.6g}" if isinstance(value, float) else plain(value)
+        value: Any = self.frame[column].iloc[row] if column in self.frame else ""
+        is_number = isinstance(value, float) and np.isfinite(value)
+        shown = number_text(value, self._formats[column]) if is_number else plain(value)
         return f"{plain(column)} {'missing' if shown in MISSING_TEXTS else f'= {shown}'}"
+
+    @cached_property
+    def _formats(self) -> dict[str, str]:
+        """The format of each column of numbers: that of its own column in tables."""
+        named = ((name, read_feature(name, values)) for name, values in self.frame.items())
+        return {str(name): feature.number_format for name, feature in named}
 
     @property
     def novel(self) -> Bool[np.ndarray, " row"]:

@@ -65,6 +65,7 @@ def _shown(rows: Rows, given: WhatIf) -> dict[str, Any]:
         "split": "where its uncertainty comes from"
         + ", before calibration" * rows.confidence_is_calibrated,
         "format": rows.number_format,
+        "observed_format": rows.observed_format,
     }
 
 

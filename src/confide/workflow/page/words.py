@@ -29,10 +29,6 @@ ALL_CALIBRATED_ON = (
     "contains a new observation like these at least as often as its level says, on average over "
     "new rows and over draws of these."
 )
-WORSE_THAN_MEAN = (
-    "The model is worse than predicting the mean of the target on rows it has not seen: do not use "
-    "it."
-)
 # What to do where prediction intervals are narrower than confidence intervals that are calibrated,
 # and that are not.
 NARROWER_THAN_CALIBRATED = (
