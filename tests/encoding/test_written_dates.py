@@ -15,6 +15,7 @@ from support.encoding_tables import mixed, refused
 
 from confide import DeepEnsembleRegressor, load
 from confide.encoding import Encoder
+from confide.errors import RowError
 from confide.tables import read_table
 
 pytestmark = pytest.mark.usefixtures("without_type_checker")
@@ -252,3 +253,15 @@ def test_a_file_of_an_earlier_version_has_no_order():
     described["columns"][0]["order"] = "week first"
     with pytest.raises(ValueError, match="order of year, month and day is not known"):
         Encoder.from_file(described, arrays)
+
+
+def test_one_text_that_is_no_date_is_refused_by_its_row():
+    days = pd.date_range("2021-01-01", periods=40)
+    encoder = Encoder.fit(pd.DataFrame({"sold": days.strftime("%d/%m/%Y")}))
+    new = pd.DataFrame({"sold": ["01/12/2025", None, "31/02/2021"]})
+    with pytest.raises(RowError) as raised:
+        encoder.encode(new)
+    assert str(raised.value) == (
+        "Column sold needs dates in the order day/month/year, as in training, but is '31/02/2021' "
+        "at row 2. Correct it, or leave it empty."
+    )

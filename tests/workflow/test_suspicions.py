@@ -6,8 +6,10 @@ import pyarrow as pa
 import pytest
 
 from confide import DeepEnsembleRegressor
+from confide.cli.check import _shown
 from confide.encoding import EncodedTable
 from confide.workflow import fit_table
+from confide.workflow.check import check_table
 from confide.workflow.suspicions import below_zero, giveaways, names_as_numbers, wild_targets
 
 
@@ -152,3 +154,30 @@ def test_a_fit_names_the_option_that_ends_intervals_at_zero(bounds, told):
     how = {"recipe": "paper", "max_epochs": 2, "n_members": 2, "random_state": 0}
     found = fit_table(table, "y", DeepEnsembleRegressor(**how, bounds=bounds))
     assert any("--bounds 0," in warning for warning in found.warnings) == told
+
+
+def test_a_check_warns_as_a_fit_does_and_one_simulation_has_no_error(monkeypatch):
+    table, y = wages(150)
+    y[11] = 9.9e9
+    rows = pa.Table.from_pandas(table.assign(euros=0.92 * y, wage=y), preserve_index=False)
+    monkeypatch.setattr("confide.workflow.check.coverage_check", lambda *_, **__: None)
+    warned = check_table(rows, "wage").warnings
+    assert any("9,900,000,000 in row 12" in warning for warning in warned)
+    assert any("'euros' gives the target away" in warning for warning in warned)
+    frame = pd.DataFrame(
+        {
+            "estimator": ["ours"] * 2,
+            "kind": ["confidence"] * 2,
+            "confidence_level": [0.9] * 2,
+            "coverage": [0.92, 0.9],
+            "coverage_se": [np.nan, 0.012],
+            "brier": [0.01] * 2,
+            "width": [2.19e8, 3571.0],
+        }
+    )
+    shown = _shown(frame)
+    assert " 92 % " in shown
+    assert "nan" not in shown
+    assert "90 ± 1.2 %" in shown
+    assert "219,000,000" in shown
+    assert "3570" in shown

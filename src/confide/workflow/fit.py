@@ -25,6 +25,7 @@ from confide.estimators import (
     IntervalRegressor,
     check_transform_and_bounds,
     in_some_row,
+    neglected_words,
 )
 from confide.fingerprints import groups
 from confide.moved import warn_renamed
@@ -188,10 +189,15 @@ def fit_table(
         if getattr(model, "bounds", None) is None:
             with contextlib.suppress(NoSuchIntervalError):  # a method of other levels
                 worries += below_zero(at_held.prediction_interval(LEVEL)[:, 0], y)
-    worries += _worries(model, at_train, parts.y_train, at_held, parts.y_held)
-    origin = TrainingTable(target, file, tuple(notes), tuple(worries), judged, tuple(ids))
-    n_trained = parts.rows.n_trained + long.n_further
-    model.training_table_ = replace(parts.rows, origin=asdict(origin), n_trained=n_trained)
+    worries += [
+        *_worries(model, at_train, parts.y_train, at_held, parts.y_held),
+        *neglected_words(parts.train.encoder),
+    ]
+    said = tuple(note for note in notes if note not in worries)
+    origin = TrainingTable(target, file, said, tuple(worries), judged, tuple(ids))
+    model.training_table_ = replace(
+        parts.rows, origin=asdict(origin), n_trained=parts.rows.n_trained + long.n_further
+    )
     description = described_target(model)
     return FittedTable(model, tuple(description.notes), tuple(description.warnings))
 

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float64, Int
 
-from confide.encoding import Source, sources, with_dates_read, with_written_dates_read
+from confide.encoding import (
+    Source,
+    sources,
+    with_amounts_read,
+    with_dates_read,
+    with_written_dates_read,
+)
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
@@ -118,4 +124,4 @@ def _is_of_years(source: Source) -> bool:
 
 def _read(table: "pa.Table", name: str) -> Source:
     (source,) = sources(table.select([name]))
-    return with_written_dates_read(with_dates_read(source))
+    return with_amounts_read(with_written_dates_read(with_dates_read(source)))

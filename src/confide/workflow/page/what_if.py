@@ -75,7 +75,7 @@ def _place(name: str, telling: list[str]) -> int:
 
 def _range(given: WhatIf, column: dict[str, Any]) -> list[float] | None:
     """The ends of a slider, and whether its values are whole; None for what has no slider."""
-    if column["kind"] not in {"number", "duration", "date"}:
+    if column["kind"] not in {"number", "written number", "duration", "date"}:
         return None
     values = given.table.matrix[:, column["start"]]
     low, high = robust_range(values).tolist()
