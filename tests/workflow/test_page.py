@@ -258,6 +258,21 @@ def test_why_writes_numbers_as_the_column_beside_it_does():
     assert "wide: area = 1,234,568" in of_first
 
 
+def test_rows_that_are_novel_by_what_was_held_out_by_are_not_mistrusted():
+    columns = (("day",), ("day",), ("day", "size"), ())
+    prediction = predicted(
+        [1, 2, 3, 4], novelty=np.array([0.001, 0.002, 0.003, 0.3]), novel_columns=columns
+    )
+    mistrusted = page_document(inputs(prediction))
+    assert "trust neither interval" in said(mistrusted)
+    document = page_document(inputs(prediction, held_out_by="day"))
+    assert document.headlines[2].beside == [
+        "2 by day alone; the intervals were tested on just such rows"
+    ]
+    assert "rust neither" not in said(document)
+    assert "Do not trust" not in said(document)
+
+
 def test_a_copy_of_a_row_does_not_count_again():
     repeats = np.array([False, False, True, False])
     document = page_document(inputs(y=Y, repeats=repeats))

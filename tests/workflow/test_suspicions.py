@@ -1,5 +1,7 @@
 """A column that gives the target away, and a target far from all others, are pointed out."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -10,6 +12,7 @@ from confide.cli.check import _shown
 from confide.encoding import EncodedTable
 from confide.workflow import fit_table
 from confide.workflow.check import check_table
+from confide.workflow.fit import _beyond, _what_is_held_out
 from confide.workflow.suspicions import below_zero, giveaways, names_as_numbers, wild_targets
 
 
@@ -181,3 +184,24 @@ def test_a_check_warns_as_a_fit_does_and_one_simulation_has_no_error(monkeypatch
     assert "90 ± 1.2 %" in shown
     assert "219,000,000" in shown
     assert "3570" in shown
+
+
+def test_rows_held_out_by_a_column_that_makes_them_novel_are_told_of_once():
+    held = SimpleNamespace(
+        is_novel=np.array([True, True, True, False]),
+        novel_columns=(("day",), ("day",), ("size",), ()),
+    )
+    held = type("Held", (), {**vars(held), "__len__": lambda _: 4})()
+    (sentence,) = _beyond(held, "day")
+    assert sentence.startswith("2 of 4 held-out rows are unlike the training data by 'day' alone")
+    assert sentence.endswith("leave it out (--exclude day).")
+    assert _beyond(held, "size") == []
+    assert _beyond(held, None) == []
+
+
+def test_groups_of_one_row_each_are_said_to_group_nothing():
+    features = pa.table({"day": [f"d{i}" for i in range(30)]})
+    sentence = _what_is_held_out(features, np.arange(30) > 20, None, "day")
+    assert sentence.startswith(
+        "Nothing is grouped: each of 30 rows has a value of 'day' of its own"
+    )

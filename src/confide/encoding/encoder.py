@@ -389,12 +389,11 @@ def _refuse_odd_date(column: Column, source: Source) -> None:
     # Where none is a date, it is another column, or another order: no row is to blame.
     if all(read.values()) or not any(read.values()):
         return
-    texts = texts.to_list()
-    is_odd = [not read.get(text, True) for text in texts]  # what is missing is no key
-    row = is_odd.index(True)
+    rows = texts.to_list()
+    row = next(i for i, text in enumerate(rows) if not read.get(text, True))  # missing: no key
     raise RowError(
         f"Column {column.name} needs dates in the order {ORDERS[column.order]}, as in training, "
-        f"but is {texts[row]!r} at row {{row}}. Correct it, or leave it empty.",
+        f"but is {rows[row]!r} at row {{row}}. Correct it, or leave it empty.",
         row,
     )
 

@@ -13,7 +13,7 @@ from confide.workflow.page import judgement
 from confide.workflow.page.inputs import TRAINED, PageInputs
 from confide.workflow.page.rows import Rows
 from confide.workflow.page.text import level_text, literal, rows_text
-from confide.workflow.page.words import narrower_words
+from confide.workflow.page.words import narrower_words, tested_words
 from confide.workflow.verdict import (
     Held,
     confidence_words,
@@ -194,6 +194,9 @@ def _novelty(inputs: PageInputs) -> Headline:
     if n_rows == 0:
         return Headline("0", "rows unlike the training data", ["all of them were trained on"])
     few = n <= max(MANY_NOVEL * n_rows, 1)
+    if not few and (n_by := inputs.n_novel_by_order(unseen)):
+        beside = tested_words(n_by, str(inputs.held_out_by))
+        return Headline(f"{n:,}", f"of {rows_text(n_rows)} unlike the training data", [beside])
     chance = "about 1 in 100 would be by chance"
     beside = chance if few else f"{chance}; trust neither interval of these rows"
     return Headline(f"{n:,}", f"of {rows_text(n_rows)} unlike the training data", [beside], few)
