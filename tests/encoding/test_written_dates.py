@@ -201,7 +201,7 @@ def test_an_order_is_kept_where_a_block_would_not_tell(tmp_path):
     second_of_january = (dt.date(2021, 1, 2) - dt.date(1970, 1, 1)).days
     assert encoder.encode(block)[0, 0] == second_of_january
     assert Encoder.from_file(*encoder.to_file()).encode(block)[0, 0] == second_of_january
-    with refused("a needs dates without a time zone, got str such as '12/31/2020'"):
+    with refused("in the order day/month/year, as in training, but is '12/31/2020' at row 1"):
         encoder.encode(pd.DataFrame({"a": ["02/01/2021", "12/31/2020"]}))
 
 

@@ -28,7 +28,13 @@ OURS = "bootstrapped deep ensemble"
 
 @dataclass(frozen=True)
 class CheckedTable:
-    """What the simulations found, and what happened on the way."""
+    """What the simulations found, and what happened on the way.
+
+    Attributes:
+        report: the coverages.
+        notes: what happened on the way.
+        warnings: what a fit to this table would warn of.
+    """
 
     report: CoverageCheck
     notes: tuple[str, ...]
