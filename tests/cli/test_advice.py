@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -173,3 +174,22 @@ def test_every_option_that_is_named_is_one():
         for path in [here] if here.is_file() else here.rglob("*.py"):
             named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", path.read_text()))
             assert named <= known, (path, named - known)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--target", "kind"], "Classes need a classifier"),
+        (["--target", "y", "--hold-out-by", "day"], "There is no column 'day' to hold out by"),
+        (["--target", "y", "--group", "day"], "There is no column 'day' to group by"),
+    ],
+)
+def test_usage_is_checked_before_the_time_is_announced(folder, monkeypatch, words, problem):
+    pd.DataFrame({"x": range(50), "kind": ["a", "b"] * 25, "y": range(50)}).to_csv("t.csv")
+
+    def say_need(*_, **__):
+        raise AssertionError("announced")
+
+    monkeypatch.setattr(sys.modules["confide.cli.fit"], "say_need", say_need)
+    result = run("fit", "t.csv", *words)
+    assert problem in result.stderr

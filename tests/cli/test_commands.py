@@ -645,6 +645,7 @@ def test_a_check_may_be_of_a_models_settings_and_without_calibration(homes, mode
             *(np.ones((10, 1)), ("x",), 10, "a truth"),
         )
         notes = ()
+        warnings = ()
 
     def check_table(*_, **how):
         asked.append(how["estimators"])

@@ -579,8 +579,8 @@ def test_columns_of_no_use_are_left_out_with_the_reason():
     assert left_out_reason(["yes"] * 20) == "all of its values are 'yes'"
     assert left_out_reason([None] * 20) == "all its values are missing"
     assert left_out_reason([float("nan")] * 20) == "all its values are missing"
-    decimals = [f"{i},5 " for i in range(20)]
-    assert "look like numbers: pass them as numbers" in left_out_reason(decimals)
+    points = [f"{i}.123 €" for i in range(10, 30)]  # or thousands
+    assert "look like numbers: pass them as numbers" in left_out_reason(points)
 
 
 NUMBERS = [str(i) for i in range(40)]

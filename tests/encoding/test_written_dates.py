@@ -15,6 +15,7 @@ from support.encoding_tables import mixed, refused
 
 from confide import DeepEnsembleRegressor, load
 from confide.encoding import Encoder
+from confide.errors import RowError
 from confide.tables import read_table
 
 pytestmark = pytest.mark.usefixtures("without_type_checker")
@@ -200,7 +201,7 @@ def test_an_order_is_kept_where_a_block_would_not_tell(tmp_path):
     second_of_january = (dt.date(2021, 1, 2) - dt.date(1970, 1, 1)).days
     assert encoder.encode(block)[0, 0] == second_of_january
     assert Encoder.from_file(*encoder.to_file()).encode(block)[0, 0] == second_of_january
-    with refused("a needs dates without a time zone, got str such as '12/31/2020'"):
+    with refused("in the order day/month/year, as in training, but is '12/31/2020' at row 1"):
         encoder.encode(pd.DataFrame({"a": ["02/01/2021", "12/31/2020"]}))
 
 
@@ -252,3 +253,15 @@ def test_a_file_of_an_earlier_version_has_no_order():
     described["columns"][0]["order"] = "week first"
     with pytest.raises(ValueError, match="order of year, month and day is not known"):
         Encoder.from_file(described, arrays)
+
+
+def test_one_text_that_is_no_date_is_refused_by_its_row():
+    days = pd.date_range("2021-01-01", periods=40)
+    encoder = Encoder.fit(pd.DataFrame({"sold": days.strftime("%d/%m/%Y")}))
+    new = pd.DataFrame({"sold": ["01/12/2025", None, "31/02/2021"]})
+    with pytest.raises(RowError) as raised:
+        encoder.encode(new)
+    assert str(raised.value) == (
+        "Column sold needs dates in the order day/month/year, as in training, but is '31/02/2021' "
+        "at row 2. Correct it, or leave it empty."
+    )

@@ -35,6 +35,7 @@ from confide.workflow.page.features import read_feature, strips, telling_feature
 from confide.workflow.page.inputs import PageInputs
 from confide.workflow.page.rows import MOST_DRAWN
 from confide.workflow.page.text import literal
+from confide.workflow.verdict import worthless
 
 INF = np.inf
 
@@ -128,8 +129,8 @@ def test_the_page_answers_with_three_numbers_and_one_line():
         (
             "2.00",
             "typical error (RMSE) on 4 rows, which the model had not seen",
-            ["2.69 by guessing the mean"],
-            True,
+            ["2.69 by guessing the mean", "no better than predicting the mean"],
+            None,
         ),
         (
             "75 %",
@@ -144,11 +145,7 @@ def test_the_page_answers_with_three_numbers_and_one_line():
         "**Confidence intervals** are not calibrated: they are too narrow where the true function "
         "is rough."
     )
-    assert look_at == (
-        "**Look at:** 64 % of the uncertainty is scatter: chance, or a pattern that the model has "
-        "missed. Columns that say more about the target may help, or another learner; more "
-        "members hardly."
-    )
+    assert look_at.startswith("**Look at:** On rows it has not seen\\, the model is no better than")
 
 
 UNSEEN = ", which the model had not seen"
@@ -193,6 +190,11 @@ def test_without_new_rows_the_page_gives_the_numbers_of_the_fit(y):
         (25900.0, "about as good as gradient boosting", None),
         (25940.0, "worse than gradient boosting", False),
         (81000.0, "worse than gradient boosting and guessing the mean", False),
+        (
+            79800.0,
+            "worse than gradient boosting and no better than predicting the mean",
+            False,
+        ),
     ],
 )
 def test_an_error_is_worse_than_another_by_more_than_its_standard_error(rmse, worth, good):
@@ -201,13 +203,74 @@ def test_an_error_is_worse_than_another_by_more_than_its_standard_error(rmse, wo
     assert (accuracy.beside[-1], accuracy.good) == (worth, good)
 
 
+def test_a_model_as_good_as_the_mean_is_not_good_though_boosting_is_no_better():
+    judged = {**JUDGED, "rmse": 12.0, "rmse_se": 1.0, "boosting_rmse": 11.8, "mean_rmse": 12.0}
+    document = page_document(inputs(judged=judged, held_out=np.ones(4, bool)))
+    accuracy, *_ = document.headlines
+    assert (accuracy.beside[-1], accuracy.good) == ("no better than predicting the mean", None)
+    assert "**Look at:** On rows it has not seen\\, the model is no better than" in document.summary
+
+
+def test_the_page_says_what_the_fit_said_of_a_wild_target_in_its_order():
+    # The mean of the training rows is far off: it is no guess to be measured by.
+    judged = {**JUDGED, "rmse": 30.6e6, "rmse_se": 1e6, "boosting_rmse": 99.2e6}
+    judged |= {"mean_rmse": 41.2e6, "median_rmse": 17_400.0, "target_sd": 17_300.0}
+    (no_use,) = worthless(judged)
+    of_fit = ["The target is 9,900,000,000 in row 8.", no_use]
+    document = page_document(inputs(y=Y, judged=judged, held_out=np.ones(4, bool), warnings=of_fit))
+    accuracy, *_ = document.headlines
+    assert (accuracy.beside[-1], accuracy.good) == ("worse than guessing the median", False)
+    assert "**Look at:** The target is 9\\,900\\,000\\,000 in row 8" in document.summary
+    (further,) = [s for s in document.sections if s.title == "Further warnings"]
+    assert "do not use it" in further.parts[0]
+    assert further.parts[0].count("\n") == 0
+
+
 def test_with_new_rows_the_page_judges_on_them_and_recalls_the_fit():
     held_out = np.array([True, False, False, False])
     document = page_document(inputs(y=Y, judged=JUDGED, held_out=held_out))
     accuracy, coverage, _ = document.headlines
     assert accuracy.label == "typical error (RMSE) on 4 rows, which the model had not seen"
-    assert accuracy.beside == ["2.69 by guessing the mean", "held out at the fit 24,160.40"]
+    assert accuracy.beside == [
+        "2.69 by guessing the mean",
+        "held out at the fit 24,160.40",
+        "no better than predicting the mean",
+    ]
     assert coverage.value == "75 %"
+
+
+def test_an_observation_keeps_three_digits_beside_wide_intervals():
+    prediction = predicted([41e6, 42e6, 43e6, 41e6], 1e14)
+    y = np.array([64_212.0, 58_110.4, 71_005.0, 9.9e9])
+    document = page_document(inputs(prediction, y=y))
+    rows = shown(document, "rows")
+    assert {row[2] for row in rows} == {"64,200", "58,100", "71,000", "9,900,000,000"}
+    assert "58,100" in json.dumps(specifications(document)["predictions"])
+
+
+def test_why_writes_numbers_as_the_column_beside_it_does():
+    given = inputs(
+        frame=pd.DataFrame({"area": [1234567.8, 2.25, 31.0, 40.0]}), wide_because={0: ["area"]}
+    )
+    rows = shown(page_document(given), "rows")
+    (of_first,) = [row for row in rows if row[0] == "1"]
+    assert "1,234,568" in of_first
+    assert "wide: area = 1,234,568" in of_first
+
+
+def test_rows_that_are_novel_by_what_was_held_out_by_are_not_mistrusted():
+    columns = (("day",), ("day",), ("day", "size"), ())
+    prediction = predicted(
+        [1, 2, 3, 4], novelty=np.array([0.001, 0.002, 0.003, 0.3]), novel_columns=columns
+    )
+    mistrusted = page_document(inputs(prediction))
+    assert "trust neither interval" in said(mistrusted)
+    document = page_document(inputs(prediction, held_out_by="day"))
+    assert document.headlines[2].beside == [
+        "2 by day alone; the intervals were tested on just such rows"
+    ]
+    assert "rust neither" not in said(document)
+    assert "Do not trust" not in said(document)
 
 
 def test_a_copy_of_a_row_does_not_count_again():

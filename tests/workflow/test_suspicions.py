@@ -1,13 +1,18 @@
 """A column that gives the target away, and a target far from all others, are pointed out."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 from confide import DeepEnsembleRegressor
+from confide.cli.check import _shown
 from confide.encoding import EncodedTable
 from confide.workflow import fit_table
+from confide.workflow.check import check_table
+from confide.workflow.fit import _beyond, _what_is_held_out
 from confide.workflow.suspicions import below_zero, giveaways, names_as_numbers, wild_targets
 
 
@@ -48,10 +53,10 @@ def test_a_wild_target_is_found_with_its_row():
     assert wild_targets(y, rows) == []
     y[17] = 9.9e9
     (sentence,) = wild_targets(y, rows)
-    assert "9.9e+09 in row 23, at least " in sentence
+    assert "9,900,000,000 in row 23, at least " in sentence
     assert "correct it, or leave it empty" in sentence
     y[18] = -8e9
-    assert "9.9e+09 in row 23 and -8e+09 in row 24" in wild_targets(y, rows)[0]
+    assert "9,900,000,000 in row 23 and -8,000,000,000 in row 24" in wild_targets(y, rows)[0]
 
 
 @pytest.mark.parametrize("law", ["normal", "exponential", "lognormal"])
@@ -68,7 +73,7 @@ def test_a_fit_warns_of_both(small):
     y[11] = 9.9e9
     rows = pa.Table.from_pandas(table.assign(log_wage=np.log(y), wage=y), preserve_index=False)
     warned = fit_table(rows, "wage", DeepEnsembleRegressor(**small)).warnings
-    assert any("9.9e+09 in row 12" in warning for warning in warned)
+    assert any("9,900,000,000 in row 12" in warning for warning in warned)
     y[11] = 3
     rows = pa.Table.from_pandas(table.assign(log_wage=np.log(y), wage=y), preserve_index=False)
     warned = fit_table(rows, "wage", DeepEnsembleRegressor(**small)).warnings
@@ -152,3 +157,51 @@ def test_a_fit_names_the_option_that_ends_intervals_at_zero(bounds, told):
     how = {"recipe": "paper", "max_epochs": 2, "n_members": 2, "random_state": 0}
     found = fit_table(table, "y", DeepEnsembleRegressor(**how, bounds=bounds))
     assert any("--bounds 0," in warning for warning in found.warnings) == told
+
+
+def test_a_check_warns_as_a_fit_does_and_one_simulation_has_no_error(monkeypatch):
+    table, y = wages(150)
+    y[11] = 9.9e9
+    rows = pa.Table.from_pandas(table.assign(euros=0.92 * y, wage=y), preserve_index=False)
+    monkeypatch.setattr("confide.workflow.check.coverage_check", lambda *_, **__: None)
+    warned = check_table(rows, "wage").warnings
+    assert any("9,900,000,000 in row 12" in warning for warning in warned)
+    assert any("'euros' gives the target away" in warning for warning in warned)
+    frame = pd.DataFrame(
+        {
+            "estimator": ["ours"] * 2,
+            "kind": ["confidence"] * 2,
+            "confidence_level": [0.9] * 2,
+            "coverage": [0.92, 0.9],
+            "coverage_se": [np.nan, 0.012],
+            "brier": [0.01] * 2,
+            "width": [2.19e8, 3571.0],
+        }
+    )
+    shown = _shown(frame)
+    assert " 92 % " in shown
+    assert "nan" not in shown
+    assert "90 ± 1.2 %" in shown
+    assert "219,000,000" in shown
+    assert "3570" in shown
+
+
+def test_rows_held_out_by_a_column_that_makes_them_novel_are_told_of_once():
+    held = SimpleNamespace(
+        is_novel=np.array([True, True, True, False]),
+        novel_columns=(("day",), ("day",), ("size",), ()),
+    )
+    held = type("Held", (), {**vars(held), "__len__": lambda _: 4})()
+    (sentence,) = _beyond(held, "day")
+    assert sentence.startswith("2 of 4 held-out rows are unlike the training data by 'day' alone")
+    assert sentence.endswith("leave it out (--exclude day).")
+    assert _beyond(held, "size") == []
+    assert _beyond(held, None) == []
+
+
+def test_groups_of_one_row_each_are_said_to_group_nothing():
+    features = pa.table({"day": [f"d{i}" for i in range(30)]})
+    sentence = _what_is_held_out(features, np.arange(30) > 20, None, "day")
+    assert sentence.startswith(
+        "Nothing is grouped: each of 30 rows has a value of 'day' of its own"
+    )

@@ -56,7 +56,7 @@ from confide.workflow.fit import _behind, _overfitting
 from confide.workflow.predict import encoded
 from confide.workflow.target import known_rows, take_target
 from confide.workflow.training_table import known_again, set_aside
-from confide.workflow.verdict import verdict_lines
+from confide.workflow.verdict import verdict_lines, worthless
 
 FINITE = st.floats(-1e6, 1e6, width=64)
 MATRICES = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=FINITE)
@@ -567,8 +567,9 @@ def test_no_option_is_advised_that_the_fit_does_not_take(
     (words,) = _overfitting(model)
     assert words.endswith(f"noise. {less} --epochs or more rows would help.")
     monkeypatch.setattr("confide.workflow.fit.boosted_means", lambda *_: y + np.arange(50) % 2)
+    judged = {"rmse": 6.1, "rmse_se": 0.1, "target_sd": 14.4}
     parts = SimpleNamespace(train=None, y_train=y, held=None, y_held=y)
-    (words,) = _behind(model, SimpleNamespace(mean=y + 5 + np.arange(50) % 3), parts, {})
+    (words,) = _behind(model, SimpleNamespace(mean=y + 5 + np.arange(50) % 3), parts, judged)
     trees = "Try --learner xgboost or lightgbm" + (f" without {without}" if without else "")
     assert f"{trees}, which" in words
 
@@ -578,7 +579,27 @@ def test_a_model_that_is_no_better_than_the_mean_is_warned_of(small):
     X, y = generator.normal(size=(150, 2)), generator.normal(size=150)
     y[7] = 1e6
     found = fit_table(table_of(X, y), "y", BootstrappedDeepEnsembleRegressor(**small), seed=2)
-    assert any("no better than always predicting the mean" in each for each in found.warnings)
+    cause, judgement, *_ = found.warnings
+    assert cause.startswith("The target is 1,000,000 in row 8, ")
+    assert judgement == NO_USE.format("median")
+    assert "guessing the median " in found.verdict[0]
+
+
+NO_USE = (
+    "The model is worse than predicting the {} of the target on rows it has not seen: do not use "
+    "it."
+)
+NO_GAIN = "On rows it has not seen, the model is no better than predicting the mean of the target"
+
+
+@pytest.mark.parametrize(
+    ("rmse", "said"),
+    [(8.0, []), (10.2, [NO_GAIN]), (12.0, [NO_GAIN]), (13.5, [NO_USE.format("mean")])],
+)
+def test_a_model_is_good_if_it_beats_the_mean_by_more_than_its_standard_error(rmse, said):
+    judged = {"rmse": rmse, "rmse_se": 0.9, "mean_rmse": 10.8, "target_sd": 10.8}
+    judged |= {"mean_rmse": 12.0} if rmse > 11 else {}
+    assert [text[: len(of)] for text, of in zip(worthless(judged), said, strict=True)] == said
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """`confide check`: would these intervals cover on data like mine?"""
 
+import math
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,6 +141,8 @@ def check(
             if output is not None and picture is not None:
                 write_picture(checks[targets[0]].report.plot(), picture, output)
         say(*dict.fromkeys(note for checked in checks.values() for note in checked.notes), err=True)
+        for warning in dict.fromkeys(w for checked in checks.values() for w in checked.warnings):
+            say(f"Warning: {warning}", err=True, fg="yellow")
         if as_json:
             payloads = {target: _payload(checked) for target, checked in checks.items()}
             say_json({"targets": payloads} if len(targets) > 1 else payloads[targets[0]])
@@ -158,6 +161,7 @@ def _payload(checked: "CheckedTable") -> dict[str, object]:
     return {
         "coverage": arguments.json_rows(checked.report.to_frame()),
         "notes": checked.notes,
+        "warnings": checked.warnings,
     }
 
 
@@ -165,15 +169,21 @@ def _shown(frame: "pd.DataFrame") -> str:
     """What fits a terminal; `--json` has the rest."""
     import pandas as pd
 
+    from confide.document import rounded_alike
+
     percent = frame[["coverage", "coverage_se"]] * 100
     table = pd.DataFrame(
         {
             "method": frame["estimator"],
             "interval": frame["kind"],
             "level": [f"{100 * level:g} %" for level in frame["confidence_level"]],
-            "coverage": [f"{c:.0f} ± {se:.1f} %" for c, se in percent.to_numpy()],
+            "coverage": [
+                # One simulation does not tell how far others would be from it.
+                f"{c:.0f} ± {se:.1f} %" if math.isfinite(se) else f"{c:.0f} %"
+                for c, se in percent.to_numpy()
+            ],
             "Brier score": [f"{score:.2g}" for score in frame["brier"]],
-            "mean width": [f"{width:.3g}" for width in frame["width"]],
+            "mean width": [rounded_alike(width)[0] for width in frame["width"]],
         }
     )
     return f"{table.to_string(index=False)}\n"

@@ -271,6 +271,8 @@ def fit(
         from confide.persistence import atomic_file
         from confide.tables import public
 
+        # Before it is said how long the fit will take.
+        _refuse_at_once(table, targets, learner, hold_out_by=hold_out_by, group=group)
         how: dict[str, Any] = {
             "recipe": recipe,
             "n_members": members,
@@ -323,6 +325,14 @@ def fit(
         if file != "-" and output.is_file() and public(file) == file:
             own = click.get_current_context().meta.get(arguments.GIVEN_NETWORK)
             say_next("report", output, file, network=own, force=force)
+
+
+def _refuse_at_once(table: Any, targets: Sequence[str], learner: str, **held: str | None) -> None:
+    """What the fit would refuse, and what is quickly seen."""
+    from confide.workflow import refuse_before_fit
+
+    library = None if learner == "network" else learner
+    refuse_before_fit(table, targets, **held, library=library)
 
 
 def _say_needs(

@@ -45,6 +45,7 @@ from confide.document.look import shapes as shapes
 from confide.document.look import unread as unread
 from confide.document.page import render_page as render_page
 from confide.document.parts import brush as brush
+from confide.document.tables import for_people as for_people
 from confide.document.tables import number_text as number_text
 from confide.document.tables import rounded_alike as rounded_alike
 from confide.document.tables import separator as separator

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ MARK = "†"
 MISSING = "–"
 # Below this, leading zeros take more room than the digits.
 SMALLEST_FIXED = 1e-4
+# From here on, thousands stand apart; beyond the other, digits are no more than noise.
+FEWEST_SEPARATED, MOST_FIXED = 9999.5, 1e15
 MARKDOWN = re.compile(r"([\\`*<>\[\]|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 
 
@@ -70,9 +72,27 @@ def number_text(value: float, shape: str) -> str:
     return format(value, f"{unsigned}{shape}")
 
 
+def for_people(value: float) -> str:
+    """A number by itself: all digits of a whole one, else four or those before the point.
+
+    Example:
+        >>> for_people(9.9e9), for_people(2021), for_people(3.14159), for_people(12345.678)
+        ('9,900,000,000', '2021', '3.142', '12,346')
+        >>> for_people(1e30), for_people(0.0), for_people(np.nan)
+        ('1e+30', '0', '–')
+    """
+    large = MOST_FIXED > abs(value) >= FEWEST_SEPARATED
+    is_whole = abs(value) < MOST_FIXED and value == round(value)
+    return number_text(value, f"{separator(value)}.0f" if large or is_whole else ".4g")
+
+
 def separator(*values: float) -> str:
     """What separates the thousands of such numbers: nothing where all are as small as years."""
-    return "," if max((abs(v) for v in values if math.isfinite(v)), default=0) >= 9999.5 else ""
+    return "," if _largest(values) >= FEWEST_SEPARATED else ""
+
+
+def _largest(values: Iterable[float]) -> float:
+    return max((abs(v) for v in values if math.isfinite(v)), default=0)
 
 
 def rounded_alike(*values: float, digits: int = 3) -> list[str]:

@@ -7,7 +7,12 @@ import numpy as np
 from jaxtyping import Bool
 from numpy.typing import ArrayLike
 
-from confide.encoding import column_names, is_table, series_with_dates_read
+from confide.encoding import (
+    column_names,
+    is_table,
+    series_with_amounts_read,
+    series_with_dates_read,
+)
 from confide.errors import nearest
 
 if TYPE_CHECKING:
@@ -79,7 +84,7 @@ def as_values(column: ArrayLike) -> Values:
     """Numbers and dates as they are; other text, booleans and all else as categories."""
     from pandas.api import types
 
-    series = series_with_dates_read(_series(column))
+    series = series_with_amounts_read(series_with_dates_read(_series(column)))
     kind = types.infer_dtype(series, skipna=True)
     if kind in {"date", "datetime", "datetime64"}:
         return Values(_dates(series))

@@ -6,6 +6,8 @@ numbers or dates, `identifiers.py` for numbers that only name the rows, `encoder
 as a whole.
 """
 
+from confide.encoding.amounts import series_with_amounts_read as series_with_amounts_read
+from confide.encoding.amounts import with_amounts_read as with_amounts_read
 from confide.encoding.columns import CYCLES as CYCLES
 from confide.encoding.columns import CategoryColumn as CategoryColumn
 from confide.encoding.columns import Column as Column

@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int
 
 from confide.encoding.identifiers import why_identifier
-from confide.encoding.reading import Rows, Source, known_zone
+from confide.encoding.reading import Rows, Source, Written, known_zone
 from confide.encoding.target_means import prior_rows, shrunk_means
-from confide.encoding.texts import PLACES, are_plain_numbers, hint
+from confide.encoding.texts import ORDERS, PLACES, are_plain_numbers, hint
 from confide.persistence import checked_fields
 
 # An indicator of few rows is a huge number once standardised, one over the root of their share, and
@@ -97,9 +97,11 @@ class LeftOutColumn(Column):
 
     Attributes:
         reason: why, in words.
+        may_tell: whether its values may say something about the target all the same.
     """
 
     reason: str
+    may_tell: bool = False
     kind: ClassVar[str] = "left out"
     needed: ClassVar[str] = "anything"
     feature_names: ClassVar[tuple[str, ...]] = ()
@@ -183,6 +185,40 @@ class NumberColumn(NumericColumn):
 
 
 @dataclass(frozen=True)
+class WrittenNumberColumn(NumericColumn):
+    """Numbers as people write them, such as $1,234.50.
+
+    Attributes:
+        decimal: the mark before their decimals.
+        sign: of the currency, or per cent, or nothing.
+        is_guess: whether the commas could be before decimals too.
+    """
+
+    decimal: str
+    sign: str
+    is_guess: bool
+    kind: ClassVar[str] = "written number"
+    accepted: ClassVar[frozenset[str]] = frozenset({"number", "boolean", "missing"})
+
+    @property
+    def needed(self) -> str:  # type: ignore[override]
+        """Numbers, with an example of how they are written."""
+        example = "1,234.5" if self.decimal == "." else "1.234,5"
+        return f"numbers such as {example}{self.sign}"
+
+    @property
+    def written(self) -> Written:
+        """How they are written."""
+        return Written(self.decimal, self.sign, self.is_guess)
+
+    @property
+    def problem(self) -> str | None:
+        """A mark or a sign that numbers do not have."""
+        known = self.decimal in {".", ","} and self.sign in {"", *"$€£%"}
+        return super().problem if known else "a column's numbers are written in no known way"
+
+
+@dataclass(frozen=True)
 class BooleanColumn(NumberColumn):
     """Booleans, as 0 and 1."""
 
@@ -244,7 +280,9 @@ class DateColumn(NumericColumn):
 
     @property
     def needed(self) -> str:  # type: ignore[override]
-        """Dates, and whether with a zone."""
+        """Dates, and in which order or whether with a zone."""
+        if self.order is not None:
+            return f"dates in the order {ORDERS[self.order]}"
         return f"dates {'without a' if self.time_zone is None else 'with a'} time zone"
 
     @property
@@ -429,6 +467,7 @@ KINDS: dict[str, type[Column]] = {
     column.kind: column
     for column in (
         NumberColumn,
+        WrittenNumberColumn,
         BooleanColumn,
         DurationColumn,
         TimeColumn,
@@ -471,6 +510,8 @@ def fitted_column(
     facts = (source.name, float(np.median(known)), n_missing > 0, _enough(n_missing, len(missing)))
     more = (_cycles(known), zone, *(source.date_order or ())) if source.kind == "date" else ()
     kind: Callable[..., Column] = KINDS[source.kind]
+    if source.written is not None:
+        kind, more = WrittenNumberColumn, source.written
     return kind(*facts, *more)
 
 
@@ -511,7 +552,8 @@ def _fitted_category(source: Source, y: Rows | None) -> Column:
             facts |= {"remembers_all": len(kept) == len(rare), **means}
             return ManyCategoriesColumn(*named, tuple(kept), **facts)
     if not common:
-        return LeftOutColumn(source.name, _why_nothing_is_common(counts, by_count, n_rows))
+        reason = _why_nothing_is_common(counts, by_count, n_rows)
+        return LeftOutColumn(source.name, reason, _may_tell(by_count, n_rows - n_missing))
     remembers_all = len(rare) <= MOST_REMEMBERED
     return CategoryColumn(*named, tuple(rare) if remembers_all else (), remembers_all, **facts)
 
@@ -543,6 +585,16 @@ def _why_nothing_is_common(counts: dict[str, int], by_count: list[str], n_rows: 
     meant = hint(by_count[:MOST_REMEMBERED])
     advice = meant or "to use it, turn it into numbers, or into categories with common values"
     return f"it is text with {len(counts)} different values, none of them common; {advice}"
+
+
+def _may_tell(by_count: list[str], n_known: int) -> bool:
+    """Whether texts of which none is common may yet tell something: those that only name rows not.
+
+    Names of rows are all different, of one word, and not numbers or dates.
+    """
+    some = by_count[:MOST_REMEMBERED]
+    n_sentences = sum(len(text.split()) > 1 for text in some)
+    return len(by_count) < n_known or 2 * n_sentences > len(some) or hint(some) is not None
 
 
 def _counts(texts: Any) -> dict[str, int]:

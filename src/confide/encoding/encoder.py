@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int64
 from sklearn.utils import check_array
 
 from confide.budget import BYTES_PER_TRAINED_CELL, refuse_beyond_memory
+from confide.encoding.amounts import read_amounts, with_amounts_read
 from confide.encoding.columns import (
     CategoryColumn,
     Column,
@@ -20,12 +21,14 @@ from confide.encoding.columns import (
     NumberColumn,
     NumericColumn,
     TimeColumn,
+    WrittenNumberColumn,
     column_from_json,
     fitted_column,
 )
 from confide.encoding.reading import Rows, Source, sources
 from confide.encoding.target_means import N_FOLDS, folds_of, out_of_fold_means
-from confide.encoding.texts import is_date, with_dates_read, with_written_dates_read
+from confide.encoding.texts import ORDERS, is_date, with_dates_read, with_written_dates_read
+from confide.errors import RowError
 from confide.fingerprints import Groups
 from confide.persistence import Arrays
 
@@ -43,6 +46,7 @@ class Encoder:
       the name of an identifier, such as id, or count the rows from 0 or 1 (unless the name is that
       of a time, such as day, or a letter other than the X of a first column, as R has it). To use
       such a column, pass it as floats.
+      Text that is all numbers as people write them, such as $1,234.50 or 7%, is numbers.
     - *Categories and text* become an indicator for each value that is common enough in training (at
       least 5 rows and 0.5 % of them; the 30 most common). The rest share one, and missing values
       have their own, where there are enough of them. Where there are more than 30 values, and the
@@ -94,7 +98,9 @@ class Encoder:
                 "Columns must contain numbers, text, categories, dates, times, durations or "
                 f"booleans, but these do not: {', '.join(odd)}. Drop or convert them."
             )
-        given = [with_written_dates_read(with_dates_read(source)) for source in given]
+        given = [
+            with_amounts_read(with_written_dates_read(with_dates_read(source))) for source in given
+        ]
         places = enumerate(given)
         encoder = cls(tuple(fitted_column(s, y, is_first=place == 0) for place, s in places))
         if not encoder.feature_names:  # the only column is no identifier
@@ -115,6 +121,18 @@ class Encoder:
     def left_out(self) -> dict[str, str]:
         """The columns that are not used, and why."""
         return {c.name: c.reason for c in self.columns if isinstance(c, LeftOutColumn)}
+
+    @property
+    def neglected(self) -> dict[str, str]:
+        """Those of them that may say something about the target all the same, and why."""
+        left_out = (c for c in self.columns if isinstance(c, LeftOutColumn))
+        return {column.name: column.reason for column in left_out if column.may_tell}
+
+    @property
+    def guessed_commas(self) -> list[str]:
+        """The columns of written numbers whose commas could be before decimals too."""
+        written = (c for c in self.columns if isinstance(c, WrittenNumberColumn))
+        return [column.name for column in written if column.is_guess]
 
     @property
     def hints(self) -> dict[str, str]:
@@ -279,12 +297,9 @@ class Encoder:
                 f"The table must have the columns {', '.join(needed)}, as in training, but has "
                 f"{', '.join(names)}. Pass all of them, in their order."
             )
-        given = [
-            with_dates_read(source, getattr(column, "order", None))
-            if isinstance(column, DateColumn | TimeColumn)
-            else source
-            for column, source in zip(self.columns, given, strict=True)
-        ]
+        given = [_as_trained(c, source) for c, source in zip(self.columns, given, strict=True)]
+        for column, source in zip(self.columns, given, strict=True):
+            _refuse_odd_date(column, source)
         odd = [
             f"{column.name} needs {column.needed}, got {_type_of(column, source)}"
             for column, source in zip(self.columns, given, strict=True)
@@ -356,11 +371,42 @@ class EncodedTable:
         return np.array(self.matrix, *arguments, **keywords)
 
 
+def _as_trained(column: Column, source: Source) -> Source:
+    """A column of text as the dates or numbers that it was in training, if it is these."""
+    if isinstance(column, DateColumn | TimeColumn):
+        return with_dates_read(source, getattr(column, "order", None))
+    if isinstance(column, WrittenNumberColumn):
+        return with_amounts_read(source, column.written)
+    return source
+
+
+def _refuse_odd_date(column: Column, source: Source) -> None:
+    """Refuses a text that is no date among others that are, by its row."""
+    if not (isinstance(column, DateColumn) and source.is_free_text):
+        return
+    texts = source.texts()
+    read = {text: is_date(text, column.order) for text in texts.drop_nulls().unique().to_list()}
+    # Where none is a date, it is another column, or another order: no row is to blame.
+    if all(read.values()) or not any(read.values()):
+        return
+    rows = texts.to_list()
+    row = next(i for i, text in enumerate(rows) if not read.get(text, True))  # missing: no key
+    raise RowError(
+        f"Column {column.name} needs dates in the order {ORDERS[column.order]}, as in training, "
+        f"but is {rows[row]!r} at row {{row}}. Correct it, or leave it empty.",
+        row,
+    )
+
+
 def _type_of(column: Column, source: Source) -> str:
     """The type of a column, and a text in it that is no date where dates were needed."""
     if isinstance(column, DateColumn) and source.is_free_text:
         texts = source.texts().drop_nulls().unique(maintain_order=True).to_list()
         odd = next((text for text in texts if not is_date(text, column.order)), None)
+        return source.dtype if odd is None else f"{source.dtype} such as {odd!r}"
+    if isinstance(column, WrittenNumberColumn) and source.is_free_text:
+        texts = source.texts().drop_nulls().unique(maintain_order=True).to_list()
+        odd = next((text for text in texts if read_amounts([text], column.written) is None), None)
         return source.dtype if odd is None else f"{source.dtype} such as {odd!r}"
     return source.dtype
 

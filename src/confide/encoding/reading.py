@@ -57,6 +57,20 @@ class DateOrder(NamedTuple):
     is_guess: bool
 
 
+class Written(NamedTuple):
+    """How numbers are written as text that programs do not read.
+
+    Attributes:
+        decimal: what stands before the decimals; the other of point and comma groups thousands.
+        sign: of the currency, or per cent, or nothing.
+        is_guess: whether the commas could be before decimals too.
+    """
+
+    decimal: str
+    sign: str
+    is_guess: bool = False
+
+
 @dataclass(frozen=True)
 class Source:
     """A column as it was given.
@@ -68,6 +82,7 @@ class Source:
         series: its values, as their kind needs them.
         objects: where they came as Python objects of several types, those.
         date_order: of dates that were text in another order than that of ISO 8601.
+        written: of numbers that were text, how.
         zone: of dates that are read as those of UTC, since narwhals does not know their own.
     """
 
@@ -77,6 +92,7 @@ class Source:
     series: Series
     objects: Series | None = None
     date_order: DateOrder | None = None
+    written: Written | None = None
     zone: str | None = None
 
     @property

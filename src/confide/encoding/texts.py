@@ -51,6 +51,13 @@ _MONTH_NUMBERS = {"sept": 9} | {
 }
 # Where year, month and day stand in dates of each order.
 PLACES = {"month first": (2, 0, 1), "day first": (2, 1, 0), "year first": (0, 1, 2)}
+# The same as people say it; None is the order of ISO 8601.
+ORDERS = {
+    None: "year-month-day",
+    "month first": "month/day/year",
+    "day first": "day/month/year",
+    "year first": "year/month/day",
+}
 # Short years from here on are of the last century, as in POSIX.
 _LAST_CENTURY = 69
 # What may stand around a number; the value is not needed, only that there is one.

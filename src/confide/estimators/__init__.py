@@ -33,6 +33,7 @@ from confide.estimators.training_rows import TrainingRows as TrainingRows
 from confide.estimators.validation import as_fitted_table as as_fitted_table
 from confide.estimators.validation import check_targets as check_targets
 from confide.estimators.validation import checked_training_data as checked_training_data
+from confide.estimators.validation import neglected_words as neglected_words
 from confide.moved import renamed
 
 __getattr__ = renamed(

@@ -221,7 +221,7 @@ def as_fitted_table(estimator: Any, X: Any) -> Any:
     if is_table(X):
         return X
     encoder: Encoder = estimator.encoder_
-    taken = {"number", "boolean", "left out"}
+    taken = {"number", "written number", "boolean", "left out"}
     if others := [c.name for c in encoder.columns if c.kind not in taken]:
         raise ValueError(
             "X must be a table as in `fit`, because some of its columns are not numbers "
@@ -460,9 +460,22 @@ def _check_ranges(encoder: Encoder | None, X: Table) -> None:
         )
 
 
+NEGLECTED = "Left out of the fit, though they may say something about the target: {}."
+
+
+def neglected_words(encoder: Encoder) -> list[str]:
+    """A warning of columns that the fit left out, though they may say something; or none."""
+    reasons = "; ".join(f"{name} ({why})" for name, why in encoder.neglected.items())
+    return [NEGLECTED.format(reasons)] if reasons else []
+
+
 def _warn_of_columns(encoder: Encoder) -> None:
     """Warns of columns that were left out, and of categories that may be meant otherwise."""
     left_out = "Left out of the fit: {}. You need not do anything."
+    commas = (
+        "The commas in these numbers are read as separators of thousands: {}. If they stand before "
+        "decimals, write points instead."
+    )
     orders = (
         "The order of day and month in these dates is not certain, and they are read so: {}. If "
         "this is wrong, write them as 2020-03-25."
@@ -471,8 +484,12 @@ def _warn_of_columns(encoder: Encoder) -> None:
         "Read as categories, which may not be what you mean: {}. A model learns more from numbers "
         "and dates."
     )
+    useless = {n: why for n, why in encoder.left_out.items() if n not in encoder.neglected}
+    if encoder.guessed_commas:
+        _warn(UserWarning(commas.format(listed(encoder.guessed_commas))))
     for columns, category, message in (
-        (encoder.left_out, LeftOutColumnWarning, left_out),
+        (encoder.neglected, LeftOutColumnWarning, NEGLECTED),
+        (useless, LeftOutColumnWarning, left_out),
         (encoder.guessed_orders, UserWarning, orders),
         (encoder.hints, UserWarning, hints),
     ):

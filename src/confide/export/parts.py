@@ -250,7 +250,7 @@ def _holes(column: dict[str, Any], matrix: Matrix) -> np.ndarray:
 
 
 _READERS: dict[str, Callable[[dict[str, Any], Matrix], np.ndarray]] = {
-    **dict.fromkeys(("number", "boolean", "duration", "date"), _numbers),
+    **dict.fromkeys(("number", "written number", "boolean", "duration", "date"), _numbers),
     "time": _times,
     "category": _options,
 }

@@ -15,6 +15,7 @@ from confide.workflow.files import outputs_of as outputs_of
 from confide.workflow.files import refuse_different as refuse_different
 from confide.workflow.fit import FittedTable as FittedTable
 from confide.workflow.fit import fit_table as fit_table
+from confide.workflow.fit import refuse_before_fit as refuse_before_fit
 from confide.workflow.long_tables import beyond_memory as beyond_memory
 from confide.workflow.long_tables import long_table as long_table
 from confide.workflow.notes import Notes as Notes

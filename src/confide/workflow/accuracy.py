@@ -1,6 +1,7 @@
 """How far predictions are from what was observed, each score with its standard error."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 from jaxtyping import Float64
@@ -11,8 +12,17 @@ Row = Float64[np.ndarray, " row"]
 
 # Beyond so many standard errors, a difference is not called chance.
 TOO_FAR = 2.0
-# So bad that one row can be behind it, whose error is then as large.
-FAR_WORSE = -1.0
+# So many times the error of a guess is worse, even if one row is behind it: the standard error is
+# then as large as the error.
+FAR_WORSE = np.sqrt(2)
+
+
+class Worth(Enum):
+    """What a model is worth beside one guess for all rows."""
+
+    BETTER = "better"
+    NO_BETTER = "no better"
+    WORSE = "worse"
 
 
 @dataclass(frozen=True)
@@ -55,9 +65,22 @@ def accuracy_scores(y: Row, mean: Row) -> list[Score]:
     return scores
 
 
-def is_worse_than_mean(r_squared: Score) -> bool:
-    """Whether always predicting the mean would be better, not by chance alone."""
-    return r_squared.value < max(-TOO_FAR * r_squared.standard_error, FAR_WORSE)
+def worth(error: float, standard_error: float, of_guess: float) -> Worth:
+    """What a model is worth: only a difference beyond the error's standard error counts.
+
+    Args:
+        error: RMSE of the model.
+        standard_error: of that; not a number where nothing is known of it, and chance may decide.
+        of_guess: RMSE of the guess.
+
+    Example:
+        >>> worth(10.2, 0.9, 10.8), worth(8.0, 0.9, 10.8), worth(12.0, 0.9, 10.8)
+        (<Worth.NO_BETTER: 'no better'>, <Worth.BETTER: 'better'>, <Worth.WORSE: 'worse'>)
+    """
+    if error < of_guess - standard_error:
+        return Worth.BETTER
+    is_worse = error > min(of_guess + standard_error, FAR_WORSE * of_guess)
+    return Worth.WORSE if is_worse else Worth.NO_BETTER
 
 
 def mean_score(name: str, values: Row, meaning: str) -> Score:

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Float64, Int
 from sklearn.base import clone
 
 from confide.coverage import CoverageCheck, coverage_check
+from confide.encoding import EncodedTable
 from confide.estimators import BootstrappedDeepEnsembleRegressor, IntervalRegressor, load
 from confide.workflow.notes import Notes, counted_in_file
+from confide.workflow.suspicions import giveaways, wild_targets
 from confide.workflow.target import known_rows
 
 if TYPE_CHECKING:
@@ -18,16 +21,24 @@ if TYPE_CHECKING:
 
     from confide.engines import Engine
 
+Row = Float64[np.ndarray, " row"]
 # What `confide fit` fits; its confidence intervals are calibrated.
 OURS = "bootstrapped deep ensemble"
 
 
 @dataclass(frozen=True)
 class CheckedTable:
-    """What the simulations found, and what happened on the way."""
+    """What the simulations found, and what happened on the way.
+
+    Attributes:
+        report: the coverages.
+        notes: what happened on the way.
+        warnings: what a fit to this table would warn of.
+    """
 
     report: CoverageCheck
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def compared(*, fast: bool = False) -> dict[str, IntervalRegressor]:
@@ -81,6 +92,8 @@ def check_table(
         notes.add(f"Of {len(y):,} rows, {most_rows:,} are used, drawn at random (see --rows).")
         drawn = np.random.default_rng(seed).choice(len(y), most_rows, replace=False)
         features, y, rows = features.take(drawn), y[drawn], rows[drawn]
+    with counted_in_file(rows):
+        worries = _worries(features, y, rows)
     with counted_in_file(rows), notes.of_warnings():
         report = coverage_check(
             estimators or compared(),
@@ -92,4 +105,12 @@ def check_table(
             verbose=verbose,
             engine=engine,
         )
-    return CheckedTable(report, tuple(notes))
+    return CheckedTable(report, tuple(notes), tuple(worries))
+
+
+def _worries(features: "pa.Table", y: Row, rows: Int[np.ndarray, " row"]) -> list[str]:
+    """What a fit to this table would warn of, in the same words."""
+    known = EncodedTable.for_training(features, y)
+    # Without held-out rows, half of these stand in.
+    told = giveaways(known.encoder, known.matrix, y, known.matrix[:0], y[:0])
+    return [*told, *wild_targets(y, rows)]

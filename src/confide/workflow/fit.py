@@ -25,7 +25,9 @@ from confide.estimators import (
     IntervalRegressor,
     check_transform_and_bounds,
     in_some_row,
+    neglected_words,
 )
+from confide.extras import require
 from confide.fingerprints import groups
 from confide.moved import warn_renamed
 from confide.prediction import Prediction
@@ -36,11 +38,11 @@ from confide.workflow.columns import as_meant
 from confide.workflow.describe import described_target
 from confide.workflow.long_tables import FurtherKnownRows, as_long
 from confide.workflow.notes import Notes, counted_in_file
-from confide.workflow.order import groups_in, order_of, sorted_by
+from confide.workflow.order import groups_in, n_novel_by, order_of, sorted_by
 from confide.workflow.suspicions import below_zero, giveaways, names_as_numbers, wild_targets
 from confide.workflow.target import known_rows
 from confide.workflow.training_table import Split, TrainingTable, split
-from confide.workflow.verdict import LEVEL
+from confide.workflow.verdict import LEVEL, worthless
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,12 +54,10 @@ Row = Float64[np.ndarray, " row"]
 FEWEST_TO_CALIBRATE = smallest_calibration_set(0.95)
 # With fewer rows to train on, the reader is warned.
 FEW_ROWS = 50
+# Beyond this share of them, novel rows are not chance.
+MANY_NOVEL = 0.03
 # Levels that the prediction intervals are judged at.
 LEVELS = (0.8, 0.9, 0.95)
-WORSE_THAN_MEAN = (
-    "On the held-out rows the model is no better than always predicting the mean of the target. "
-    "Does the target have extreme values, or are there too few rows?"
-)
 BETTER_BOOSTED = "Gradient boosting predicts the held-out rows better, by more than chance. "
 TRY_TREES = "Try --learner xgboost or lightgbm{}, which give boosted trees both kinds of intervals."
 TRY_ROUNDS = "Try more rounds: --epochs 1000."
@@ -164,10 +164,13 @@ def fit_table(
             _refuse_without_twin(parts)
         further = FurtherKnownRows(long, target, sorted(unused))
         model = estimator.fit(further.beside(parts.train), parts.y_train, groups=parts.groups)
-    notes.add(names_as_numbers(used, may_group=not (hold_out_by or group or long.n_further)))
-    notes.add(further.left_out(len(y)))
-    notes.add(_what_is_in_memory(len(y), further.n_known))
-    notes.add(_how_many_differ(len(parts.y_held), parts.rows.n_set_aside))
+    for sentence in (
+        names_as_numbers(used, may_group=not (hold_out_by or group or long.n_further)),
+        further.left_out(len(y)),
+        _what_is_in_memory(len(y), further.n_known),
+        _how_many_differ(len(parts.y_held), parts.rows.n_set_aside),
+    ):
+        notes.add(sentence)
     with notes.of_warnings():
         at_train = model.get_prediction(parts.train)
         at_held = model.get_prediction(parts.held) if len(parts.y_held) else None
@@ -194,13 +197,51 @@ def fit_table(
         if getattr(model, "bounds", None) is None:
             with contextlib.suppress(NoSuchIntervalError):  # a method of other levels
                 worries += below_zero(at_held.prediction_interval(LEVEL)[:, 0], y)
-    worries += _worries(model, at_train, parts.y_train, at_held, parts.y_held)
-    origin = TrainingTable(target, file, tuple(notes), tuple(worries), judged, tuple(ids))
+    worries += [
+        *_worries(model, at_train, parts.y_train, at_held, parts.y_held),
+        *_beyond(at_held, hold_out_by),
+        *neglected_words(parts.train.encoder),
+    ]
+    said = tuple(note for note in notes if note not in worries)
+    origin = TrainingTable(target, file, said, tuple(worries), judged, tuple(ids), hold_out_by)
     model.training_table_ = replace(
         parts.rows, origin=asdict(origin), n_trained=parts.rows.n_trained + further.n_known
     )
     description = described_target(model)
     return FittedTable(model, tuple(description.notes), tuple(description.warnings))
+
+
+def refuse_before_fit(
+    table: "pa.Table | LongTable",
+    targets: Sequence[str],
+    *,
+    hold_out_by: str | None = None,
+    group: str | None = None,
+    library: str | None = None,
+) -> None:
+    """Refuses at once what a fit would refuse, where that is cheap to see.
+
+    Args:
+        table: what is learnt from.
+        targets: the columns to predict.
+        hold_out_by: as for `fit_table`.
+        group: likewise.
+        library: of boosted trees, if these are trained.
+
+    Raises:
+        TargetError: a target or a column cannot be used so.
+        ImportError: the library is not installed.
+    """
+    sample = table if hasattr(table, "column_names") else table.sample
+    _refuse_two_ways(hold_out_by, group)
+    for target in targets:
+        known_rows(sample, target, Notes())
+    if hold_out_by is not None:
+        order_of(sample, hold_out_by)
+    if group is not None:
+        groups_in(sample, group)
+    if library is not None:
+        require(library, "boosting")
 
 
 def judged_on(prediction: Prediction, y: Row) -> dict[str, float]:
@@ -264,6 +305,11 @@ def _what_is_held_out(
     if group is not None:
         groups = groups_in(features, group)
         n_groups = len(np.unique(groups[aside]))
+        if groups.max() + 1 == len(groups):
+            return (
+                f"Nothing is grouped: each of {len(groups):,} rows has a value of {group!r} of its "
+                f"own. {group!r} itself is not used to predict."
+            )
         return (
             f"{n_groups:,} of {groups.max() + 1:,} groups of {group!r} are held out whole. "
             f"{group!r} itself is not used to predict."
@@ -297,6 +343,21 @@ def _why_not_calibrated(n_rows: int) -> str:
     )
 
 
+def _beyond(held: Prediction | None, by: str | None) -> list[str]:
+    """A warning where held-out rows are novel by the very column that they are held out by."""
+    if by is None or held is None or held.is_novel is None or held.novel_columns is None:
+        return []
+    novel = [held.novel_columns[row] for row in np.flatnonzero(held.is_novel)]
+    if (n := n_novel_by(novel, by)) <= MANY_NOVEL * len(held):
+        return []
+    sentence = (
+        f"{n:,} of {len(held):,} held-out rows are unlike the training data by {by!r} alone, whose "
+        "values lie beyond it. The intervals were tested on just such rows. If the target does not "
+        f"follow {by!r} itself, leave it out (--exclude {shlex.quote(by)})."
+    )
+    return [sentence]
+
+
 def _overfitting(model: IntervalRegressor, *predictions: Any) -> list[str]:
     try:
         check = overfitting_check(*predictions)
@@ -317,19 +378,20 @@ def _behind(
     y = parts.y_held
     squares = {
         "mean": (y - parts.y_train.mean()) ** 2,
+        "median": (y - np.median(parts.y_train)) ** 2,
         "boosting": (y - boosted_means(parts.train, parts.y_train, parts.held)) ** 2,
     }
     judged |= {f"{name}_rmse": float(np.sqrt(of.mean())) for name, of in squares.items()}
     own = (y - held.mean) ** 2
-    if len(y) > 1 and own.mean() > squares["mean"].mean():
-        return [WORSE_THAN_MEAN]
+    found = worthless(judged) if len(y) > 1 else []
     gain = mean_score("gain", own - squares["boosting"], "")
     if gain.value > TOO_FAR * gain.standard_error:
         if not hasattr(model, "hidden_layer_sizes"):
-            return [BETTER_BOOSTED + TRY_ROUNDS]
+            return [*found, BETTER_BOOSTED + TRY_ROUNDS]
         given = _networks_options(model)
-        return [BETTER_BOOSTED + TRY_TREES.format(f" without {enumerated(given)}" if given else "")]
-    return []
+        without = f" without {enumerated(given)}" if given else ""
+        return [*found, BETTER_BOOSTED + TRY_TREES.format(without)]
+    return found
 
 
 def _networks_options(model: IntervalRegressor) -> list[str]:

@@ -1,12 +1,19 @@
 """Rows in the order of time, or in groups: what is held out should be like what will come."""
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int
 
-from confide.encoding import Source, sources, with_dates_read, with_written_dates_read
+from confide.encoding import (
+    Source,
+    sources,
+    with_amounts_read,
+    with_dates_read,
+    with_written_dates_read,
+)
 from confide.errors import TargetError
 
 if TYPE_CHECKING:
@@ -43,6 +50,17 @@ def order_of(table: "pa.Table", name: str) -> Row:
             "same or missing. Choose another column."
         )
     return np.nan_to_num(values, nan=-np.inf)
+
+
+def n_novel_by(novel_columns: Iterable[Sequence[str]], by: str | None) -> int:
+    """How many rows are novel by that very column alone, if this is so of most; else none.
+
+    Args:
+        novel_columns: for each novel row the columns behind that.
+        by: the column whose last rows were held out, or None.
+    """
+    alone = [list(names) == [by] for names in novel_columns]
+    return sum(alone) if 2 * sum(alone) > len(alone) else 0
 
 
 def groups_in(table: "pa.Table", name: str) -> Int[np.ndarray, " row"]:
@@ -118,4 +136,4 @@ def _is_of_years(source: Source) -> bool:
 
 def _read(table: "pa.Table", name: str) -> Source:
     (source,) = sources(table.select([name]))
-    return with_written_dates_read(with_dates_read(source))
+    return with_amounts_read(with_written_dates_read(with_dates_read(source)))

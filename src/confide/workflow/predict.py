@@ -115,7 +115,12 @@ def arrow_types(
     if source.format != CSV:
         return {}
 
-    kinds = {"category": pa.string(), "many categories": pa.string(), "number": pa.float64()}
+    kinds = {
+        "written number": pa.string(),
+        "category": pa.string(),
+        "many categories": pa.string(),
+        "number": pa.float64(),
+    }
     encoders = [own.encoder_ for own in models_of(model) if own.encoder_ is not None]
     columns = [column for encoder in reversed(encoders) for column in encoder.columns]
     types = {column.name: kinds[column.kind] for column in columns if column.kind in kinds}

@@ -85,6 +85,7 @@ def page_inputs(
         judged=description.judged,
         held_out=known.held_out,
         repeats=known.repeats,
+        held_out_by=origin.held_out_by,
         what_if=_what_if(model, features, confidence_level),
         settings=_settings(model, description, file),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Float64, Int
 
+from confide.document import for_people
 from confide.encoding import Encoder, named_thing, sources
 from confide.errors import listed
 
@@ -126,7 +127,7 @@ def wild_targets(y: Row, rows: Sequence[int] | Int[np.ndarray, " row"]) -> list[
     for n in range(1, MOST_WILD + 1):
         nearest, next_one = far[order[n - 1]], far[order[n]]
         if 0 < FAR * next_one < nearest:
-            where = " and ".join(f"{y[i]:g} in row {int(rows[i]) + 1}" for i in order[:n])
+            where = " and ".join(f"{for_people(y[i])} in row {int(rows[i]) + 1}" for i in order[:n])
             sentence = (
                 f"The target is {where}, at least {nearest / next_one:,.0f} times as far from "
                 "the median as in any other row. One such value can spoil a model. If it is a "

@@ -40,6 +40,7 @@ class TrainingTable:
         warnings: what the reader should worry about.
         judged: accuracy on the held-out rows, by name.
         ids: columns that name the rows, to show beside predictions.
+        held_out_by: the column whose last rows were held out, if that was so.
     """
 
     target: str | None = None
@@ -48,6 +49,7 @@ class TrainingTable:
     warnings: tuple[str, ...] = ()
     judged: Mapping[str, float] = field(default_factory=dict)
     ids: tuple[str, ...] = ()
+    held_out_by: str | None = None
 
     @classmethod
     def of(cls, model: IntervalRegressor) -> Self:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from confide.diagnostics import WITHIN, Grade, graded_coverage
 from confide.document import rounded_alike
+from confide.workflow.accuracy import Worth, worth
 
 if TYPE_CHECKING:
     from confide.calibration import CalibrationSummary
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 # The level that is spoken of first.
 LEVEL = 0.9
 NOT_JUDGED = "No rows were held out, so it is not known how good the model is."
+MAY_HELP = "More rows, or columns that say more about the target, may help."
 NO_INTERVALS = "No rows were held out, so it is not known whether the prediction intervals hold."
 # What would help most, by the largest source of variance.
 HELP = {
@@ -22,6 +24,10 @@ HELP = {
     "optimisation": "comes from random training. A larger ensemble (more members) would help most",
     "epistemic": "comes from few rows and random training. More rows would help most",
 }
+
+
+# Extreme targets pull their mean so far away that it is no guess to be measured by: the median is.
+FAR_BETTER = 0.5
 
 
 @dataclass(frozen=True)
@@ -115,8 +121,45 @@ def accuracy_line(judged: Mapping[str, float]) -> str:
 def others_in(judged: Mapping[str, float]) -> dict[str, float]:
     """What a model is compared with, and the RMSE of each."""
     named = {"gradient boosting": "boosting_rmse", "guessing the mean": "mean_rmse"}
+    if _guess_in(judged)[0] == "median":
+        named["guessing the median"] = "median_rmse"
     there = {name: judged[key] for name, key in named.items() if key in judged}
     return there or {"guessing the mean": judged["target_sd"]}  # of an earlier version
+
+
+def _guess_in(judged: Mapping[str, float]) -> tuple[str, float]:
+    """The guess for all rows that a model is measured by, and its RMSE."""
+    mean = judged.get("mean_rmse", judged["target_sd"])
+    median = judged.get("median_rmse", mean)
+    return ("median", median) if median < FAR_BETTER * mean else ("mean", mean)
+
+
+def worth_in(judged: Mapping[str, float]) -> Worth:
+    """What the model is worth beside one guess for all rows, on those that were held out."""
+    return worth(judged["rmse"], judged.get("rmse_se", 0.0), _guess_in(judged)[1])
+
+
+def worthless(judged: Mapping[str, float]) -> list[str]:
+    """A warning of a model that is no better than one guess for all rows; none of a better one."""
+    return worthless_words(worth_in(judged), _guess_in(judged)[0])
+
+
+def worthless_words(found: Worth, guess: str = "mean") -> list[str]:
+    """The same in words, where it is known what the model is worth.
+
+    Args:
+        found: what it is worth.
+        guess: what it is measured by.
+    """
+    if found is Worth.BETTER:
+        return []
+    if found is Worth.WORSE:
+        beside = f"worse than predicting the {guess} of the target on rows it has not seen"
+        return [f"The model is {beside}: do not use it."]
+    no_better = f"no better than predicting the {guess} of the target, within a standard error"
+    return [
+        f"On rows it has not seen, the model is {no_better}. {MAY_HELP}",
+    ]
 
 
 def coverage_line(judged: Mapping[str, float], *, calibrated: bool) -> str:

@@ -9,6 +9,7 @@ from confide.export.onnx.graph import TREES, Graph, Value
 # What the numbers of each kind of column count.
 UNITS = {
     "number": "a number",
+    "written number": "a number, without signs and separators of thousands",
     "boolean": "0 or 1",
     "duration": "seconds",
     "time": "seconds since midnight",

@@ -8,13 +8,22 @@ import numpy as np
 from confide.diagnostics import Grade
 from confide.document import Headline, rounded_alike
 from confide.errors import enumerated
-from confide.workflow.accuracy import Score, is_worse_than_mean
+from confide.workflow.accuracy import Score, Worth, worth
 from confide.workflow.page import judgement
 from confide.workflow.page.inputs import TRAINED, PageInputs
 from confide.workflow.page.rows import Rows
 from confide.workflow.page.text import level_text, literal, rows_text
-from confide.workflow.page.words import WORSE_THAN_MEAN, narrower_words
-from confide.workflow.verdict import Held, confidence_words, held_in, help_words, others_in
+from confide.workflow.page.words import narrower_words, tested_words
+from confide.workflow.verdict import (
+    Held,
+    confidence_words,
+    held_in,
+    help_words,
+    others_in,
+    worth_in,
+    worthless,
+    worthless_words,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +32,9 @@ if TYPE_CHECKING:
 SPOKEN_OF = (judgement.AFTER_CALIBRATION, judgement.ONLY)
 # Whether a grade is good; None where it is neither.
 GOOD = {Grade.HOLD: True, Grade.SLIGHTLY_OFF: None, Grade.DO_NOT_HOLD: False}
+# The same for what a model is worth.
+WORTHY = {Worth.BETTER: True, Worth.NO_BETTER: None, Worth.WORSE: False}
+NO_BETTER = "no better than predicting the mean"
 # Of the rows, beyond what chance would flag.
 MANY_NOVEL = 0.03
 
@@ -52,17 +64,45 @@ def look_at(rows: Rows, scores: list[Score]) -> list[str]:
         scores: on unseen rows, or none.
     """
     inputs = rows.inputs
-    found = [literal(text, 1000) for text in inputs.warnings]
+    found = list(inputs.warnings)
+    # The fit has put its own judgement behind what may have caused it.
+    judgement_here = [text for text in _worthless(inputs, scores) if text not in found]
+    found = [literal(text, 1000) for text in [*judgement_here, *found]]
     if (narrower := narrower_words(rows)) is not None:
-        found.insert(0, narrower)
-    if any(score.name == "R²" and is_worse_than_mean(score) for score in scores):
-        found.insert(0, WORSE_THAN_MEAN)
+        found.insert(_n_graver(inputs, scores), narrower)
     shares = {f"{name}_share": share for name, share in rows.mean_shares.items()}
     if len(shares) < 2:
         return found
     # The same share as the fit gave.
     of_fit = inputs.judged if _uses_fit(inputs) else {}
     return found or [help_words(shares | {n: of_fit[n] for n in shares if n in of_fit})]
+
+
+def _worthless(inputs: PageInputs, scores: list[Score]) -> list[str]:
+    """A warning of a model that is no better than a guess, on the rows that the page judges by."""
+    if _uses_fit(inputs):
+        return worthless(inputs.judged)
+    found = _worth_here(inputs, scores)
+    return [] if found is None else worthless_words(found)
+
+
+def _worth_here(inputs: PageInputs, scores: list[Score]) -> Worth | None:
+    """What the model is worth on the page's own rows; None where they are too few to tell."""
+    if not any(score.name == "R²" for score in scores):
+        return None
+    return worth(scores[0].value, scores[0].standard_error, _spread(inputs))
+
+
+def _spread(inputs: PageInputs) -> float:
+    """The error of guessing the mean of the rows that judge the model."""
+    return float(np.std(inputs.observed[judgement.unseen_rows(inputs)]))
+
+
+def _n_graver(inputs: PageInputs, scores: list[Score]) -> int:
+    """How many warnings come before that of narrow intervals: all of a model without worth."""
+    warnings = list(inputs.warnings)
+    found = _worthless(inputs, scores)[:1]
+    return 0 if not found else 1 + (warnings.index(found[0]) if found[0] in warnings else 0)
 
 
 def _uses_fit(inputs: PageInputs) -> bool:
@@ -79,28 +119,34 @@ def _accuracy(inputs: PageInputs, scores: list[Score]) -> Headline:
         others = others_in(judged)
         rmse, *texts = rounded_alike(judged["rmse"], *others.values())
         named = [f"{text} by {name}" for name, text in zip(others, texts, strict=True)]
-        worth, good = _beside_others(judged["rmse"], judged.get("rmse_se", 0.0), others)
+        verdict, good = _beside_others(judged, others)
         which = f"{rows_text(int(judged['rows']))} held out"
-        return Headline(rmse, label.format(which), [*named, worth], good)
+        return Headline(rmse, label.format(which), [*named, verdict], good)
     if not scores:
         return Headline("?", "typical error: not known", [_short_why(inputs)])
-    unseen = judgement.unseen_rows(inputs)
-    spread = float(np.std(inputs.observed[unseen]))
+    unseen, spread = judgement.unseen_rows(inputs), _spread(inputs)
     rmse, mean, *fit = rounded_alike(
         scores[0].value, spread, *([inputs.judged["rmse"]] if inputs.judged else [])
     )
     beside = [f"{mean} by guessing the mean", *(f"held out at the fit {text}" for text in fit)]
     which = rows_text(int(unseen.sum()))
-    return Headline(rmse, label.format(which), beside, scores[0].value < spread)
+    found = _worth_here(inputs, scores)
+    if found in {Worth.NO_BETTER, Worth.WORSE}:
+        beside.append(NO_BETTER if found is Worth.NO_BETTER else "worse than guessing the mean")
+    return Headline(rmse, label.format(which), beside, None if found is None else WORTHY[found])
 
 
 def _beside_others(
-    error: float, standard_error: float, others: Mapping[str, float]
+    judged: Mapping[str, float], others: Mapping[str, float]
 ) -> tuple[str, bool | None]:
     """What the error is worth, in words, and whether it is good; None where chance may decide."""
-    worse_than = [name for name, other in others.items() if error >= other + standard_error]
-    if worse_than:
-        return f"worse than {enumerated(worse_than)}", False
+    error, room = judged["rmse"], judged.get("rmse_se", 0.0)
+    worse_than = [name for name, other in others.items() if error > other + room]
+    found = [f"worse than {enumerated(worse_than)}"] if worse_than else []
+    if worth_in(judged) is Worth.NO_BETTER:
+        found.append(NO_BETTER)
+    if found:
+        return " and ".join(found), False if worse_than else None
     if near := [name for name, other in others.items() if error >= other]:
         return f"about as good as {enumerated(near)}", None
     return f"good: better than {'both' if len(others) > 1 else 'that'}", True
@@ -148,6 +194,9 @@ def _novelty(inputs: PageInputs) -> Headline:
     if n_rows == 0:
         return Headline("0", "rows unlike the training data", ["all of them were trained on"])
     few = n <= max(MANY_NOVEL * n_rows, 1)
+    if not few and (n_by := inputs.n_novel_by_order(unseen)):
+        beside = tested_words(n_by, str(inputs.held_out_by))
+        return Headline(f"{n:,}", f"of {rows_text(n_rows)} unlike the training data", [beside])
     chance = "about 1 in 100 would be by chance"
     beside = chance if few else f"{chance}; trust neither interval of these rows"
     return Headline(f"{n:,}", f"of {rows_text(n_rows)} unlike the training data", [beside], few)

@@ -10,7 +10,7 @@ from jaxtyping import Float64, Int
 
 from confide.document import number_text, separator
 from confide.drawing import some
-from confide.encoding import series_with_dates_read
+from confide.encoding import series_with_amounts_read, series_with_dates_read
 from confide.workflow.page.text import plain
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class Feature:
         thousands = separator(values.abs().max())
         if bool(((values % 1 == 0) & (values.abs() < 1e15)).all()):
             return f"{thousands}.0f"
-        return ",.6g" if thousands else ".4g"
+        # From here on, a format of six digits writes 1.23457e+06.
+        return ",.0f" if values.abs().max() >= 1e6 else ",.6g" if thousands else ".4g"
 
 
 def read_feature(name: object, column: "pd.Series[Any]") -> Feature:
@@ -66,7 +67,7 @@ def read_feature(name: object, column: "pd.Series[Any]") -> Feature:
     import pandas as pd
 
     types = pd.api.types
-    values = series_with_dates_read(column.reset_index(drop=True))
+    values = series_with_amounts_read(series_with_dates_read(column.reset_index(drop=True)))
     shown = plain(name) or "(no name)"
     if types.is_numeric_dtype(values) and not types.is_bool_dtype(values):
         numbers = values.to_numpy(np.float64, na_value=np.nan)

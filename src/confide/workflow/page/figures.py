@@ -221,7 +221,7 @@ def drawn_frame(rows: Rows) -> "pd.DataFrame":
                 frame[f"{kind}_high"] = rounded(np.clip(upper, *limits))
     if inputs.y is not None:
         frame["observed"] = rounded(inputs.observed[drawn])
-        frame["observed_text"] = texts(rows, inputs.observed[drawn])
+        frame["observed_text"] = texts(rows, inputs.observed[drawn], rows.observed_format)
     if inputs.prediction.novelty is not None:
         frame["novelty"] = [float(f"{p:.3g}") for p in inputs.prediction.novelty[drawn]]
     return frame
@@ -391,6 +391,6 @@ def rounded(values: Any) -> list[float | None]:
     return [float(f"{v:.{DIGITS}g}") if np.isfinite(v) else None for v in values]
 
 
-def texts(rows: Rows, values: Any) -> list[str]:
-    """Numbers as tooltips show them."""
-    return [number_text(value, rows.number_format) for value in values]
+def texts(rows: Rows, values: Any, shape: str | None = None) -> list[str]:
+    """Numbers as tooltips show them, in the format of predictions if no other is given."""
+    return [number_text(value, shape or rows.number_format) for value in values]

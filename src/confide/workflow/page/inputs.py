@@ -10,11 +10,14 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int
 
 from confide.checks import checked_level
+from confide.document import number_text
 from confide.encoding import EncodedTable
 from confide.errors import nearest
 from confide.export import Parts
 from confide.persistence import Arrays
 from confide.prediction import Prediction
+from confide.workflow.order import n_novel_by
+from confide.workflow.page.features import read_feature
 from confide.workflow.page.text import plain
 
 if TYPE_CHECKING:
@@ -74,6 +77,7 @@ class PageInputs:
             `TrainingTable` has them; empty where that is not known.
         held_out: for each row whether it was one of those.
         repeats: for each row whether it is a copy of an earlier one.
+        held_out_by: the column whose last rows were held out at the fit, if that was so.
         what_if: what the page evaluates, or why it cannot.
         effects: of the features on the prediction, or why there are none.
         wide_because: for some rows the columns behind their wide prediction intervals.
@@ -97,6 +101,7 @@ class PageInputs:
     judged: Mapping[str, float] = field(default_factory=dict)
     held_out: Bool[np.ndarray, " row"] | None = None
     repeats: Bool[np.ndarray, " row"] | None = None
+    held_out_by: str | None = None
     what_if: "WhatIf | str | None" = None
     effects: "Effects | str | None" = None
     wide_because: Mapping[int, Sequence[str]] = field(default_factory=dict)
@@ -176,9 +181,23 @@ class PageInputs:
 
     def value_text(self, row: int, column: str) -> str:
         """A column of a row and its value, such as size = 3, or that it is missing."""
-        value = self.frame[column].iloc[row] if column in self.frame else ""
-        shown = f"{value:.6g}" if isinstance(value, float) else plain(value)
+        value: Any = self.frame[column].iloc[row] if column in self.frame else ""
+        is_number = isinstance(value, float) and np.isfinite(value)
+        shown = number_text(value, self._formats[column]) if is_number else plain(value)
         return f"{plain(column)} {'missing' if shown in MISSING_TEXTS else f'= {shown}'}"
+
+    @cached_property
+    def _formats(self) -> dict[str, str]:
+        """The format of each column of numbers: that of its own column in tables."""
+        named = ((name, read_feature(name, values)) for name, values in self.frame.items())
+        return {str(name): feature.number_format for name, feature in named}
+
+    def n_novel_by_order(self, rows: Bool[np.ndarray, " row"]) -> int:
+        """How many of some rows are novel only by what rows were held out by, if most are."""
+        columns = self.prediction.novel_columns
+        if columns is None or self.held_out_by is None:
+            return 0
+        return n_novel_by([columns[i] for i in np.flatnonzero(rows & self.novel)], self.held_out_by)
 
     @property
     def novel(self) -> Bool[np.ndarray, " row"]:

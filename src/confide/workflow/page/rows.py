@@ -16,7 +16,7 @@ from confide.errors import NoSuchIntervalError
 from confide.workflow.page.features import Feature, telling_features
 from confide.workflow.page.inputs import PageInputs
 from confide.workflow.page.judgement import unseen_rows
-from confide.workflow.page.text import decimals_for, level_text, percent
+from confide.workflow.page.text import at_least_three_digits, decimals_for, level_text, percent
 
 Row = Float64[np.ndarray, " row"]
 Interval = Float64[np.ndarray, "row 2"]
@@ -56,6 +56,7 @@ class Rows:
         features: those that go most with the predictions or their widths.
         widening_features: those that the widening goes with most.
         number_format: of predictions and bounds.
+        observed_format: of observed values.
     """
 
     def __init__(self, inputs: PageInputs) -> None:
@@ -82,6 +83,7 @@ class Rows:
         others = some(np.flatnonzero(~unseen), MOST_DRAWN - len(first))
         self.drawn = np.sort(np.concatenate([first, others]))
         self.number_format = decimals_for(self.width, prediction.mean)
+        self.observed_format = at_least_three_digits(self.number_format, inputs.observed)
         self.features = telling_features(frame, prediction.mean, self.width, most=MOST_FEATURES)
         self.widening_features: list[Feature] = []
         if self.widening is not None:
@@ -145,7 +147,7 @@ class Rows:
         yield Column("row", "row", help="number of the row in the file"), inputs.numbers[rows]
         yield Column("prediction", "prediction", of_target), inputs.prediction.mean[rows]
         if inputs.y is not None:
-            yield Column("observed", "observed", of_target), inputs.observed[rows]
+            yield Column("observed", "observed", self.observed_format), inputs.observed[rows]
         for kind, interval, of in (
             ("prediction", inputs.prediction_interval, "a new observation"),
             ("confidence", self.confidence_interval, f"the true function; {self.whose}"),

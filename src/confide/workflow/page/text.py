@@ -11,6 +11,8 @@ from confide.document import separator
 
 # Characters of a text from a file; more would push the numbers off a phone.
 MOST_CHARACTERS = 40
+# This share of observations may be too near to zero for three digits.
+FEW = 0.1
 # CommonMark takes any of these literally after a backslash.
 PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # Characters that turn the direction of the text around them, and those that are no text at all.
@@ -58,6 +60,25 @@ def decimals_for(widths: Float64[np.ndarray, " row"], values: Float64[np.ndarray
         return ".4g"
     decimals = math.ceil(-math.log10(float(np.median(usable)) / 100))
     return f"{separator(np.abs(values).max())}.{decimals}f" if -9 <= decimals <= 6 else ".4g"
+
+
+def at_least_three_digits(shape: str, values: Float64[np.ndarray, " row"]) -> str:
+    """A format for observations: that of predictions, with three digits of nearly all of them.
+
+    Wide intervals make a coarse format, in which an observation would be 0.
+
+    Example:
+        >>> at_least_three_digits(",.-6f", np.array([64_212.0, 9.9e9]))
+        ',.-2f'
+        >>> at_least_three_digits(".1f", np.array([64.2, 35.1]))
+        '.1f'
+    """
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    if not len(sizes):
+        return shape
+    needed = 2 - math.floor(math.log10(float(np.quantile(sizes, FEW, method="lower"))))
+    is_fine = shape.endswith("f") and int(shape[:-1].split(".")[1]) >= needed
+    return shape if is_fine or abs(needed) > 9 else f"{separator(sizes.max())}.{needed}f"
 
 
 def percent(share: float) -> str:

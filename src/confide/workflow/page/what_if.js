@@ -22,8 +22,8 @@ document.querySelectorAll('[id^="panel-what-if"]').forEach((panel) => {
   }
 
   // Numbers as the page writes them: "," for separators, then decimals, of tens and more below zero.
-  const [, separator, decimals] = /^(,?)\.(-?\d+)f$/.exec(data.format) ?? [null, "", null];
-  function text(value) {
+  function text(value, format = data.format) {
+    const [, separator, decimals] = /^(,?)\.(-?\d+)f$/.exec(format) ?? [null, "", null];
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
     if (decimals === null) return String(Number(value.toPrecision(4)));
     const unit = 10 ** -decimals, digits = Math.max(Number(decimals), 0);
@@ -61,7 +61,11 @@ document.querySelectorAll('[id^="panel-what-if"]').forEach((panel) => {
       write: String,
     }),
   };
-  const number = () => ({ element: make("input", { type: "number", step: "any" }), read: Number, write: String });
+  // As many digits as a person would type. An unchanged row keeps its exact values: only what is
+  // typed is read.
+  const digits = (value) => Math.max(6, Math.floor(Math.log10(Math.abs(value) || 1)) + 3);
+  const typed = (value) => String(Number.isInteger(value) ? value : Number(value.toPrecision(Math.min(digits(value), 17))));
+  const number = () => ({ element: make("input", { type: "number", step: "any" }), read: Number, write: typed });
 
   function slider(i) {
     if (ranges[i] === null || ranges[i][0] === ranges[i][1]) return null;
@@ -145,7 +149,7 @@ document.querySelectorAll('[id^="panel-what-if"]').forEach((panel) => {
     lines.replaceChildren(
       line(data.names.prediction, "prediction", `${text(answer.prediction[0])} to ${text(answer.prediction[1])}`),
       line(data.names.confidence, "confidence", `${text(answer.confidence[0])} to ${text(answer.confidence[1])}`),
-      ...(observed === null ? [] : [line("observed in this row", "observed", text(observed))]),
+      ...(observed === null ? [] : [line("observed in this row", "observed", text(observed, data.observed_format))]),
     );
     const sources = Object.entries(data.sources);
     const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;

@@ -65,6 +65,7 @@ def _shown(rows: Rows, given: WhatIf) -> dict[str, Any]:
         "split": "where its uncertainty comes from"
         + ", before calibration" * rows.confidence_is_calibrated,
         "format": rows.number_format,
+        "observed_format": rows.observed_format,
     }
 
 
@@ -74,7 +75,7 @@ def _place(name: str, telling: list[str]) -> int:
 
 def _range(given: WhatIf, column: dict[str, Any]) -> list[float] | None:
     """The ends of a slider, and whether its values are whole; None for what has no slider."""
-    if column["kind"] not in {"number", "duration", "date"}:
+    if column["kind"] not in {"number", "written number", "duration", "date"}:
         return None
     values = given.table.matrix[:, column["start"]]
     low, high = robust_range(values).tolist()

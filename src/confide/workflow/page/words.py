@@ -8,7 +8,7 @@ from confide.errors import enumerated
 from confide.workflow.page import judgement
 from confide.workflow.page.inputs import TRAINED
 from confide.workflow.page.rows import Rows
-from confide.workflow.page.text import level_text, percent, rows_text
+from confide.workflow.page.text import level_text, literal, percent, plain, rows_text
 
 NOT_SEEN_ON_DATA = (
     "No data can show whether *confidence* intervals contain the true function, because nobody "
@@ -28,10 +28,6 @@ ALL_CALIBRATED_ON = (
     "trained on, so these rows cannot judge them. By construction, a calibrated interval "
     "contains a new observation like these at least as often as its level says, on average over "
     "new rows and over draws of these."
-)
-WORSE_THAN_MEAN = (
-    "The model is worse than predicting the mean of the target on rows it has not seen: do not use "
-    "it."
 )
 # What to do where prediction intervals are narrower than confidence intervals that are calibrated,
 # and that are not.
@@ -138,6 +134,11 @@ def source_words(rows: Rows) -> str:
     )
 
 
+def tested_words(n: int, by: str) -> str:
+    """Why rows that are novel by what rows were held out by are no reason to mistrust intervals."""
+    return f"{n:,} by {plain(by)} alone; the intervals were tested on just such rows"
+
+
 def novelty_words(rows: Rows) -> str:
     """How many rows are novel, and what that means."""
     inputs = rows.inputs
@@ -159,9 +160,11 @@ def novelty_words(rows: Rows) -> str:
     if n == 0:
         of = f" of the {n_rows:,}{seen}" if seen else ""
         return f"No row{of} is unlike the training data (p-value below {NOVEL:g}). {chance}"
+    trust = "Do not trust either interval for such rows."
+    if n_by := inputs.n_novel_by_order(unseen):
+        trust = f"Of these, {literal(tested_words(n_by, str(inputs.held_out_by)))}."
     share = "" if n == n_rows else f" ({percent(n / n_rows)})"
     return (
         f"{n:,} of {rows_text(n_rows)}{seen}{share} {'is' if n == 1 else 'are'} unlike the "
-        f"training data (p-value below {NOVEL:g}). Do not trust either interval for such rows. "
-        f"{chance}"
+        f"training data (p-value below {NOVEL:g}). {trust} {chance}"
     )
