@@ -173,6 +173,7 @@ class Drawn:
     """What `check` and `demo` need of a fit, without one."""
 
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     verdict = "Fine."
 
     @property

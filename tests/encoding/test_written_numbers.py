@@ -76,3 +76,14 @@ def test_fit_and_predict_read_them_and_columns_that_may_tell_are_warned_of(small
     )
     (of_plain,) = prediction_blocks(found.model, [plain])
     assert predicted.equals(of_plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"), [("house {}", False), ("H{}-k", False), ("the old house {}", True)]
+)
+def test_a_text_that_differs_in_every_row_may_tell_unless_it_is_a_name(text, tells):
+    rows = range(100)
+    table = pd.DataFrame({"size": rows, "text": [text.format(row) for row in rows]})
+    encoder = Encoder.fit(table)
+    assert encoder.feature_names == ("size",)
+    assert list(encoder.neglected) == ["text"] * tells

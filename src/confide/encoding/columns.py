@@ -1,6 +1,7 @@
 """What becomes of a column: one class for each kind, immutable, kept in a file as JSON."""
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -590,10 +591,11 @@ def _why_nothing_is_common(counts: dict[str, int], by_count: list[str], n_rows: 
 def _may_tell(by_count: list[str], n_known: int) -> bool:
     """Whether texts of which none is common may yet tell something: those that only name rows not.
 
-    Names of rows are all different, of one word, and not numbers or dates.
+    Names of rows are all different, of one word without digits ("house 7"), not numbers or dates.
     """
     some = by_count[:MOST_REMEMBERED]
-    n_sentences = sum(len(text.split()) > 1 for text in some)
+    plain_words = [[word for word in text.split() if not re.search(r"\d", word)] for text in some]
+    n_sentences = sum(len(words) > 1 for words in plain_words)
     return len(by_count) < n_known or 2 * n_sentences > len(some) or hint(some) is not None
 
 
