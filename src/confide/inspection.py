@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from confide.checks import checked_level, checked_targets
 from confide.drawing import Values, as_values, feature_of
-from confide.encoding import is_table
+from confide.encoding import WordsColumn, is_table
 from confide.errors import NoSuchIntervalError, listed, nearest
 from confide.estimators import IntervalRegressor, refuse_several
 from confide.metrics import jackknife_standard_error
@@ -104,7 +104,8 @@ def effects(
         confidence_level: of the bands.
         max_rows: of more rows, so many are drawn by chance: the cost grows with them.
         n_repeats: how often each feature's values are exchanged for its importance.
-        n_curves: so many of the most important features have a curve; None for all.
+        n_curves: so many of the most important features have a curve, free text aside; None for
+            all.
         n_points: values of a number or a date that its curve is drawn at, at most.
         random_state: seed of the rows drawn and of the exchanges.
 
@@ -134,7 +135,7 @@ def effects(
     import pandas as pd
 
     curves = {}
-    for name in order[:n_curves]:
+    for name in [name for name in order if name not in _free_texts(model)][:n_curves]:
         column = feature_of(X, name)[1] if is_table(X) else matrix[:, groups[name][0]]
         values = as_values(column)
         of_rows = Values(values.entries[rows], values.categories)
@@ -169,6 +170,12 @@ def _encoded(model: IntervalRegressor, X: Any) -> tuple[Matrix, list[str]]:
             )
         return matrix, [str(name) for name in names]
     return np.asarray(encoder.encode(X), np.float64), encoder.feature_columns
+
+
+def _free_texts(model: IntervalRegressor) -> set[str]:
+    """The columns of text that is another in every row: a curve over it would tell nothing."""
+    columns = () if model.encoder_ is None else model.encoder_.columns
+    return {column.name for column in columns if isinstance(column, WordsColumn)}
 
 
 def _exchanged(

@@ -27,12 +27,13 @@ N = 90
 
 
 def table(seed=0):
-    """Columns of every kind: holes, rare and many categories, dates, times and durations."""
+    """Columns of every kind: holes, rare and many categories, dates and times, free text."""
     generator = np.random.default_rng(seed)
     size, job = generator.gamma(5, 20, N), generator.integers(0, 35, N)
     colour = generator.choice(["red", "green", "blue"], N).astype(object)
     colour[:3], colour[3:15] = "rare", None
     sold = pd.Timestamp("2019-01-01", tz="Europe/Berlin") + pd.to_timedelta(13 * np.arange(N), "D")
+    told = np.random.default_rng(seed + 1).choice(3, N, p=[0.2, 0.4, 0.4])
     frame = pd.DataFrame(
         {
             "size": np.where(generator.random(N) < 0.2, np.nan, size),
@@ -42,10 +43,12 @@ def table(seed=0):
             "sold": sold,
             "opened": [time(int(hour), 30) for hour in generator.integers(0, 24, N)],
             "stay": [timedelta(minutes=int(m)) for m in generator.integers(5, 500, N)],
+            "remarks": [[None, f"lot {i}", f"lot {i}, new"][kind] for i, kind in enumerate(told)],
             "of no use": ["the same"] * N,
         }
     )
-    return frame, 1 + size / 100 + job / 10 + (colour == "red") + generator.normal(0, 0.1, N)
+    y = 1 + size / 100 + job / 10 + (colour == "red") + 3 * (told == 2)
+    return frame, y + generator.normal(0, 0.1, N)
 
 
 SMALL = {"hidden_layer_sizes": (4,), "max_epochs": 3, "random_state": 0}

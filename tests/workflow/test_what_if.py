@@ -25,7 +25,7 @@ NAME = "colour <img src=x onerror=window.hacked=1>"
 
 
 def rows(n=N, seed=0):
-    """Columns of every kind: holes, rare and many categories, dates, times and durations."""
+    """Columns of every kind: holes, rare and many categories, dates and times, free text."""
     generator = np.random.default_rng(seed)
     size, jobs = generator.gamma(5, 20, n), [f"job {i}" for i in range(60)]
     rare = np.where(generator.random(n) < 0.03, "rare", generator.choice(COLOURS, n))
@@ -33,7 +33,15 @@ def rows(n=N, seed=0):
     hours = [time(int(h), 30) for h in generator.integers(0, 24, n)]
     stays = [timedelta(minutes=int(m)) for m in generator.integers(5, 500, n)]
     job = generator.integers(0, len(jobs), n)
-    y = 300 * size + 5000 * (rare == "red") + 2000 * job + generator.normal(0, 3000, n) + 100_000
+    new = np.random.default_rng(seed + 1).random(n) < 0.4
+    y = (
+        300 * size
+        + 40_000 * new
+        + 5000 * (rare == "red")
+        + 2000 * job
+        + generator.normal(0, 3000, n)
+        + 100_000
+    )
     return pa.table(
         {
             "size": pa.array(size, mask=generator.random(n) < 0.1),
@@ -44,6 +52,7 @@ def rows(n=N, seed=0):
             "sold": pa.array(days),
             "opened": pa.array(hours, pa.time64("us")),
             "stay": pa.array(stays, pa.duration("s")),
+            "remarks": [f"lot {i}, new" if is_new else f"lot {i}" for i, is_new in enumerate(new)],
             "price": y,
         }
     )
@@ -92,6 +101,7 @@ CHOICES = {
     "sold": [("2020-02-29", date(2020, 2, 29)), ("1969-07-20", date(1969, 7, 20))],
     "opened": [("23:30:00", time(23, 30)), ("00:00:00", time(0, 0))],
     "stay": [("600", timedelta(seconds=600))],
+    "remarks": [("yes", "A NEW lot"), ("no", "newer")],
 }
 DRIVE = """changes => {
   const panel = document.getElementById('panel-what-if');

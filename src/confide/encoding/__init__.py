@@ -1,9 +1,9 @@
 """Tables as they are: pandas, polars and pyarrow in, one matrix of numbers out.
 
-Read `columns.py` for what becomes of a column of each kind, `reading.py` for how the three
-libraries' columns are read alike, `texts.py` for text that is dates, or was perhaps meant as
-numbers or dates, `identifiers.py` for numbers that only name the rows, `encoder.py` for the table
-as a whole.
+Read `columns.py` for what becomes of a column of each kind, `fitted_columns.py` for how the kind is
+chosen, `reading.py` for how the three libraries' columns are read alike, `texts.py` for text that
+is dates, or was perhaps meant as numbers or dates, `words.py` for free text, `identifiers.py` for
+numbers that only name the rows, `encoder.py` for the table as a whole.
 """
 
 from confide.encoding.amounts import series_with_amounts_read as series_with_amounts_read
@@ -13,6 +13,7 @@ from confide.encoding.columns import CategoryColumn as CategoryColumn
 from confide.encoding.columns import Column as Column
 from confide.encoding.columns import ManyCategoriesColumn as ManyCategoriesColumn
 from confide.encoding.columns import NumericColumn as NumericColumn
+from confide.encoding.columns import WordsColumn as WordsColumn
 from confide.encoding.encoder import EncodedTable as EncodedTable
 from confide.encoding.encoder import Encoder as Encoder
 from confide.encoding.encoder import Unseen as Unseen

@@ -1,9 +1,7 @@
 """What becomes of a column: one class for each kind, immutable, kept in a file as JSON."""
 
 import math
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -11,28 +9,13 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Bool, Float64, Int
 
-from confide.encoding.identifiers import why_identifier
 from confide.encoding.reading import Rows, Source, Written, known_zone
-from confide.encoding.target_means import prior_rows, shrunk_means
 from confide.encoding.texts import ORDERS, PLACES, are_plain_numbers, hint
+from confide.encoding.words import words_of
 from confide.persistence import checked_fields
 
-# An indicator of few rows is a huge number once standardised, one over the root of their share, and
-# so are its other rows if they are few. One with fewer than either is not made: the networks see at
-# most 14, and never learn from fewer than five rows.
-FEWEST_ROWS = 5
-SMALLEST_SHARE = 0.005
-MOST_CATEGORIES = 30
 # More categories than this may have been meant as numbers or dates.
 MANY_CATEGORIES = 20
-# A column with more texts than this does not remember the rare ones.
-MOST_REMEMBERED = 1000
-# So many texts have a mean target, the most common ones; a model file keeps them all.
-MOST_ENCODED = 100_000
-# At least this share of rows must have a text that comes again: others say nothing about new rows.
-SMALLEST_REPEATED = 0.1
-# A cycle is kept if its sine or cosine moves by more than this in training, six days of a year.
-SMALLEST_SWING = 0.1
 # In days.
 CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
 
@@ -257,7 +240,7 @@ class TimeColumn(NumericColumn):
 
     def fill_values(self, features: Features, values: Rows) -> None:
         """Writes sine and cosine."""
-        features[:, 0], features[:, 1] = _circle(values / 86_400, CYCLES["day"])
+        features[:, 0], features[:, 1] = circle(values / 86_400, CYCLES["day"])
 
 
 @dataclass(frozen=True)
@@ -300,7 +283,7 @@ class DateColumn(NumericColumn):
         """Writes the days, then sine and cosine of each cycle."""
         features[:, 0] = values
         for i, cycle in enumerate(self.cycles):
-            features[:, 2 * i + 1], features[:, 2 * i + 2] = _circle(values, CYCLES[cycle])
+            features[:, 2 * i + 1], features[:, 2 * i + 2] = circle(values, CYCLES[cycle])
 
     def accepts(self, source: Source) -> bool:
         """Dates, all with a zone or all without."""
@@ -399,7 +382,7 @@ class CategoryColumn(Column):
         else:
             texts = source.texts()
             missing = texts.is_null().to_numpy()
-            codes = _codes(texts, self.categories)
+            codes = codes_of(texts, self.categories)
         for code in range(n_known):
             features[:, code] = codes == code
         other = (codes < 0) & ~missing
@@ -409,7 +392,7 @@ class CategoryColumn(Column):
             features[:, -1] = missing
         news: News = {}
         if self.remembers_all and other.any():
-            came, rare = _counts(texts.filter(other.tolist())), set(self.rare)
+            came, rare = counts_of(texts.filter(other.tolist())), set(self.rare)
             news |= {text: count for text, count in came.items() if text not in rare}
         if missing.any() and not self.had_holes:
             news[None] = int(np.count_nonzero(missing))
@@ -447,7 +430,7 @@ class ManyCategoriesColumn(CategoryColumn):
         """The place of each row's category among `means`; -1 for none."""
         if source.kind == "missing":
             return np.full(len(source.series), -1)
-        return _codes(source.texts(), (*self.categories, *self.rare))
+        return codes_of(source.texts(), (*self.categories, *self.rare))
 
     def fill(self, features: Features, source: Source) -> News:
         """Writes the indicators, then the numbers."""
@@ -464,6 +447,72 @@ class ManyCategoriesColumn(CategoryColumn):
         return None if self.prior >= 0 else "a column's prior is negative"
 
 
+@dataclass(frozen=True)
+class WordsColumn(Column):
+    """Text that is another in nearly every row, as an indicator for each of some words.
+
+    Attributes:
+        words: those with an indicator, in lower case.
+        had_holes: whether the training data had missing values.
+        has_indicator: whether missing values have an indicator.
+    """
+
+    words: tuple[str, ...]
+    had_holes: bool
+    has_indicator: bool
+    kind: ClassVar[str] = "words"
+    needed: ClassVar[str] = "text"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """All of them are indicators."""
+        return self.indicators
+
+    @property
+    def indicators(self) -> tuple[str, ...]:
+        """A name for each."""
+        missing = [f"{self.name} is missing"] if self.has_indicator else []
+        return (*(f"{self.name} has {word!r}" for word in self.words), *missing)
+
+    def accepts(self, source: Source) -> bool:
+        """Text, or whole numbers as text."""
+        return source.is_text
+
+    def is_unseen(self, source: Source) -> Bool[np.ndarray, " row"]:
+        """Where the text is missing, if none was in training; other words are nothing new."""
+        return self._is_missing(source) & (not self.had_holes)
+
+    def read(self, source: Source) -> dict[str, Rows]:
+        """For each indicator by its name, whether it holds, as 0 and 1."""
+        missing = self._is_missing(source)
+        texts = [] if source.kind == "missing" else source.texts().fill_null("").to_list()
+        places = {word: place for place, word in enumerate(self.words)}
+        found = np.zeros((len(missing), len(self.indicators)))
+        for row, text in enumerate(texts):
+            found[row, [places[word] for word in words_of(text) if word in places]] = 1
+        if self.has_indicator:
+            found[:, -1] = missing
+        return dict(zip(self.indicators, found.T, strict=True))
+
+    def fill(self, features: Features, source: Source) -> News:
+        """Writes the indicators."""
+        features[:] = np.stack([*self.read(source).values()], axis=1)
+        missing = self._is_missing(source)
+        count = int(np.count_nonzero(missing))
+        return {None: count} if count and not self.had_holes else {}
+
+    def _is_missing(self, source: Source) -> Bool[np.ndarray, " row"]:
+        if source.kind == "missing":
+            return np.ones(len(source.series), bool)
+        return source.texts().is_null().to_numpy().astype(bool)
+
+    @property
+    def problem(self) -> str | None:
+        """No words, or one that is there twice."""
+        is_right = self.words and len(set(self.words)) == len(self.words)
+        return None if is_right else "a column has no words, or one of them twice"
+
+
 KINDS: dict[str, type[Column]] = {
     column.kind: column
     for column in (
@@ -475,45 +524,10 @@ KINDS: dict[str, type[Column]] = {
         DateColumn,
         CategoryColumn,
         ManyCategoriesColumn,
+        WordsColumn,
         LeftOutColumn,
     )
 }
-
-
-def fitted_column(
-    source: Source,
-    y: Rows | None = None,
-    *,
-    may_be_identifier: bool = True,
-    is_first: bool = False,
-) -> Column:
-    """How a column of the training table is to be turned into numbers.
-
-    Args:
-        source: the column.
-        y: the target of each row, for what many categories say about it; or None.
-        may_be_identifier: whether to leave out what only names or numbers the rows.
-        is_first: whether it is the first of the table.
-
-    Returns:
-        The column as it will be read in other tables.
-    """
-    if source.kind == "category":
-        return _fitted_category(source, y)
-    if may_be_identifier and (why := why_identifier(source, is_first=is_first)) is not None:
-        return LeftOutColumn(source.name, why)
-    zone = None if source.time_zone is None else known_zone(source.time_zone)
-    values = source.numbers(zone)
-    missing = np.isnan(values)
-    if source.kind is None or missing.all():
-        return LeftOutColumn(source.name, "all its values are missing")
-    known, n_missing = values[~missing], int(np.count_nonzero(missing))
-    facts = (source.name, float(np.median(known)), n_missing > 0, _enough(n_missing, len(missing)))
-    more = (_cycles(known), zone, *(source.date_order or ())) if source.kind == "date" else ()
-    kind: Callable[..., Column] = KINDS[source.kind]
-    if source.written is not None:
-        kind, more = WrittenNumberColumn, source.written
-    return kind(*facts, *more)
 
 
 def column_from_json(payload: Any) -> Column:
@@ -531,45 +545,7 @@ def column_from_json(payload: Any) -> Column:
     return column
 
 
-def _fitted_category(source: Source, y: Rows | None) -> Column:
-    texts = source.texts()
-    n_rows, n_missing = len(texts), int(texts.null_count())
-    counts = _counts(texts)
-    by_count = sorted(counts, key=lambda text: (-counts[text], text))
-    common = [text for text in by_count if _enough(counts[text], n_rows)][:MOST_CATEGORIES]
-    rare = sorted(set(counts).difference(common))
-    n_other = n_rows - n_missing - sum(counts[text] for text in common)
-    facts: dict[str, Any] = {
-        "has_other": _enough(n_other, n_rows),
-        "had_holes": n_missing > 0,
-        "has_indicator": _enough(n_missing, n_rows),
-    }
-    named = (source.name, tuple(sorted(common)))
-    n_again = sum(count for count in counts.values() if count > 1)
-    if y is not None and len(counts) > MOST_CATEGORIES and n_again >= SMALLEST_REPEATED * n_rows:
-        kept = sorted(set(by_count[:MOST_ENCODED]).difference(common))
-        means = _target_means(texts, (*named[1], *kept), y)
-        if means is not None:
-            facts |= {"remembers_all": len(kept) == len(rare), **means}
-            return ManyCategoriesColumn(*named, tuple(kept), **facts)
-    if not common:
-        reason = _why_nothing_is_common(counts, by_count, n_rows)
-        return LeftOutColumn(source.name, reason, _may_tell(by_count, n_rows - n_missing))
-    remembers_all = len(rare) <= MOST_REMEMBERED
-    return CategoryColumn(*named, tuple(rare) if remembers_all else (), remembers_all, **facts)
-
-
-def _target_means(texts: Any, known: tuple[str, ...], y: Rows) -> dict[str, Any] | None:
-    """What many categories say about the target; None if nothing."""
-    codes = _codes(texts, known)
-    codes, y = codes[codes >= 0], y[codes >= 0]
-    if (prior := prior_rows(codes, y)) is None:
-        return None
-    means = shrunk_means(codes, y, len(known), prior)
-    return {"means": tuple(means.tolist()), "mean": float(y.mean()), "prior": prior}
-
-
-def _codes(texts: Any, known: tuple[str, ...]) -> Int[np.ndarray, " row"]:
+def codes_of(texts: Any, known: tuple[str, ...]) -> Int[np.ndarray, " row"]:
     """The place of each text among those that are known; -1 for others and for missing ones."""
     if not known:
         return np.full(len(texts), -1)
@@ -578,51 +554,17 @@ def _codes(texts: Any, known: tuple[str, ...]) -> Int[np.ndarray, " row"]:
     return np.asarray(codes.to_numpy(), np.int64)
 
 
-def _why_nothing_is_common(counts: dict[str, int], by_count: list[str], n_rows: int) -> str:
-    most = by_count[0]
-    if 2 * counts[most] > n_rows:
-        but = f" but {n_rows - counts[most]}" if counts[most] < n_rows else ""
-        return f"all{but} of its values are {most!r}"
-    meant = hint(by_count[:MOST_REMEMBERED])
-    advice = meant or "to use it, turn it into numbers, or into categories with common values"
-    return f"it is text with {len(counts)} different values, none of them common; {advice}"
-
-
-def _may_tell(by_count: list[str], n_known: int) -> bool:
-    """Whether texts of which none is common may yet tell something: those that only name rows not.
-
-    Names of rows are all different, of one word without digits ("house 7"), not numbers or dates.
-    """
-    some = by_count[:MOST_REMEMBERED]
-    plain_words = [[word for word in text.split() if not re.search(r"\d", word)] for text in some]
-    n_sentences = sum(len(words) > 1 for words in plain_words)
-    return len(by_count) < n_known or 2 * n_sentences > len(some) or hint(some) is not None
-
-
-def _counts(texts: Any) -> dict[str, int]:
+def counts_of(texts: Any) -> dict[str, int]:
     """How often each text stands in a column."""
     counted = texts.drop_nulls().alias("text").value_counts(name="count")
     return dict(zip(counted["text"].to_list(), counted["count"].to_list(), strict=True))
 
 
-def _cycles(days: Rows) -> tuple[str, ...]:
-    """The cycles that dates go round at least once, and on which they move."""
-    return tuple(
-        name
-        for name, period in CYCLES.items()
-        if np.ptp(days) >= period and max(map(np.ptp, _circle(days, period))) > SMALLEST_SWING
-    )
-
-
-def _circle(days: Rows, period: float) -> tuple[Rows, Rows]:
+def circle(days: Rows, period: float) -> tuple[Rows, Rows]:
+    """Sine and cosine of the place on a circle."""
     turn = 2 * np.pi * (days % period) / period
     return np.sin(turn), np.cos(turn)
 
 
 def _cycle_names(name: str, cycle: str) -> tuple[str, str]:
     return f"{name}: {cycle} (sine)", f"{name}: {cycle} (cosine)"
-
-
-def _enough(count: int, n_rows: int) -> bool:
-    """Whether rows of a table, and the rest of them, are enough to learn from an indicator."""
-    return min(count, n_rows - count) >= max(FEWEST_ROWS, SMALLEST_SHARE * n_rows)

@@ -1,7 +1,7 @@
 """A table of any kinds of columns as one matrix of numbers."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
 
 import narwhals as nw
@@ -21,17 +21,21 @@ from confide.encoding.columns import (
     NumberColumn,
     NumericColumn,
     TimeColumn,
+    WordsColumn,
     WrittenNumberColumn,
     column_from_json,
-    fitted_column,
 )
+from confide.encoding.fitted_columns import fitted_column, is_free_text, words_column
 from confide.encoding.reading import Rows, Source, sources
 from confide.encoding.target_means import N_FOLDS, folds_of, out_of_fold_means
 from confide.encoding.texts import ORDERS, is_date, with_dates_read, with_written_dates_read
+from confide.encoding.words import untold
 from confide.errors import RowError
 from confide.fingerprints import Groups
 from confide.persistence import Arrays
 
+# Of more rows, so many are drawn by chance to choose the words of free text.
+MOST_ROWS_READ = 10_000
 Matrix: TypeAlias = Float[np.ndarray, "row feature"]
 # For each column that has some: how often each value came that training did not have.
 Unseen: TypeAlias = dict[str, News]
@@ -53,6 +57,8 @@ class Encoder:
       targets differ between them by more than chance, each value also becomes its mean target,
       drawn towards the mean of all the more, the fewer rows it has; a value that training did not
       have becomes the mean. For rows of the training table the mean is over rows of other folds.
+      Free text, of which fewer than a tenth of the rows repeat a value, becomes an indicator for
+      each word with which the target moves, beyond what the other columns tell (at most 30 words).
       Other text without a common value, such as an identifier, is left out.
     - *Booleans* become 0 and 1.
     - *Dates* become days, and sine and cosine of the time of the year, of the week and of the day,
@@ -84,7 +90,8 @@ class Encoder:
 
         Args:
             table: of pandas, polars or pyarrow.
-            y: the target of each row, to use columns of many categories; or None.
+            y: the target of each row, to use columns of many categories and to choose the words
+                of free text; None for the most common words.
 
         Returns:
             The encoder.
@@ -103,6 +110,7 @@ class Encoder:
         ]
         places = enumerate(given)
         encoder = cls(tuple(fitted_column(s, y, is_first=place == 0) for place, s in places))
+        encoder = encoder._with_words(table, given, y)
         if not encoder.feature_names:  # the only column is no identifier
             encoder = cls(tuple(fitted_column(s, y, may_be_identifier=False) for s in given))
         if not encoder.feature_names:
@@ -111,6 +119,18 @@ class Encoder:
                 f"X must have a column to learn from, but has none: {reasons}. Pass other columns."
             )
         return encoder
+
+    def _with_words(self, table: Any, given: Sequence[Source], y: Rows | None) -> Self:
+        """The same, with columns of free text by the words that tell what other columns do not."""
+        if not any(map(is_free_text, given)):
+            return self
+        rows = np.random.default_rng(0).permutation(len(table))[:MOST_ROWS_READ]
+        rest = None if y is None else untold(self.encode(table)[rows], y[rows])
+        columns = (
+            (is_free_text(source) and words_column(source, rows, rest)) or column
+            for column, source in zip(self.columns, given, strict=True)
+        )
+        return replace(self, columns=tuple(columns))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -231,11 +251,14 @@ class Encoder:
     def plain_values(self, table: Any) -> dict[str, Rows | list[str]]:
         """The values of each column in use, as numbers or texts; NaN or empty where missing.
 
-        Dates are days since 1970, durations and times of the day are seconds.
+        Dates are days since 1970, durations and times of the day are seconds; of a text there is
+        for each word, under the name of its feature, whether the text has it.
         """
         values: dict[str, Rows | list[str]] = {}
         for column, source in zip(self.columns, self._fitting(sources(table)), strict=True):
-            if isinstance(column, NumericColumn | CategoryColumn):
+            if isinstance(column, WordsColumn):
+                values |= column.read(source)
+            elif isinstance(column, NumericColumn | CategoryColumn):
                 values[column.name] = column.read(source)
         return values
 

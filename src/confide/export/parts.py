@@ -16,6 +16,7 @@ from confide.encoding import (
     Encoder,
     ManyCategoriesColumn,
     NumericColumn,
+    WordsColumn,
 )
 from confide.errors import NoPlainFormError
 from confide.estimators import IntervalRegressor
@@ -191,10 +192,27 @@ def _columns(encoder: Encoder) -> list[dict[str, Any]]:
     """The columns in use, and where their features begin."""
     columns, start = [], 0
     for column in encoder.columns:
-        if width := len(column.feature_names):
+        width = len(column.feature_names)
+        if isinstance(column, WordsColumn):  # a yes or no for each word
+            columns += [
+                {"name": name, "start": start + place} | _A_WORD
+                for place, name in enumerate(column.feature_names)
+            ]
+        elif width:
             columns.append({"name": column.name, "start": start, "width": width} | _facts(column))
         start += width
     return columns
+
+
+_A_WORD = {
+    "kind": "boolean",
+    "width": 1,
+    "median": 0.0,
+    "cycles": [],
+    "zone": None,
+    "indicator": False,
+    "missing": False,
+}
 
 
 def _facts(column: Column) -> dict[str, Any]:

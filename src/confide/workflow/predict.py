@@ -119,6 +119,7 @@ def arrow_types(
         "written number": pa.string(),
         "category": pa.string(),
         "many categories": pa.string(),
+        "words": pa.string(),
         "number": pa.float64(),
     }
     encoders = [own.encoder_ for own in models_of(model) if own.encoder_ is not None]

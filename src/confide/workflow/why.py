@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float64, Int
@@ -12,9 +11,6 @@ from confide.drawing import as_values, some
 from confide.encoding import EncodedTable
 from confide.estimators import IntervalRegressor
 from confide.inspection import Effects, effects
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Some = Int[np.ndarray, " some"]
 
@@ -85,7 +81,7 @@ def wide_because(
     asked = features.matrix[rows][:, None].repeat(len(names) + 1, axis=1)  # the last as it is
     for i, name in enumerate(names):
         group = [k for k, of in enumerate(of_number) if of == name]
-        asked[:, i, group] = features.matrix[_typical_row(features.table, name), group]
+        asked[:, i, group] = features.matrix[_typical_row(features, name, group), group]
     again = np.repeat(rows, len(names) + 1)
     flat = replace(
         features, table=features.table.take(again), matrix=asked.reshape(len(again), -1), unseen={}
@@ -103,13 +99,15 @@ def wide_because(
     }
 
 
-def _typical_row(table: "pa.Table", name: str) -> int:
-    """A row that has the median or the most common category of a column."""
-    values = as_values(table.column(name))
+def _typical_row(features: EncodedTable, name: str, group: list[int]) -> int:
+    """A row that has the median or the most common category of a column, as the model sees it."""
+    values = as_values(features.table.column(name))
     known = np.flatnonzero(values.known)
     if not len(known):
         return 0
     entries = values.entries[known]
     if values.categories:
-        return int(known[np.argmax(entries == np.bincount(entries).argmax())])
+        own = features.matrix[known][:, group]
+        _, first, counts = np.unique(own, axis=0, return_index=True, return_counts=True)
+        return int(known[first[counts.argmax()]])
     return int(known[np.argsort(entries, kind="stable")[len(known) // 2]])

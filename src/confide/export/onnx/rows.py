@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import time
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
+from confide.encoding import WordsColumn
 from confide.estimators import IntervalRegressor
 from confide.export.parts import plain_columns
 
@@ -38,7 +40,21 @@ def random_rows(model: IntervalRegressor, n_rows: int, seed: int) -> Any:
     if model.encoder_ is None:
         return np.stack([*drawn.values()], axis=1)
     unused = np.zeros(n_rows)
-    return pd.DataFrame({c.name: drawn.get(c.name, unused) for c in model.encoder_.columns})
+    return pd.DataFrame(
+        {
+            c.name: _texts_of(c, drawn) if isinstance(c, WordsColumn) else drawn.get(c.name, unused)
+            for c in model.encoder_.columns
+        }
+    )
+
+
+def _texts_of(column: WordsColumn, drawn: dict[str, Any]) -> list[str | None]:
+    """Texts with the words that were drawn."""
+    has = np.stack([drawn[name] == 1 for name in column.feature_names], axis=1)
+    texts: list[str | None] = [" ".join(compress(column.words, row)) for row in has]
+    if not column.has_indicator:
+        return texts
+    return [None if row[-1] else text for text, row in zip(texts, has, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,175 @@
+"""Free text: the words in it that tell something about the target."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+import confide
+from confide import DeepEnsembleRegressor
+from confide.encoding import Encoder
+from confide.encoding.target_means import LARGEST_P
+from confide.encoding.words import telling_words, untold, words_of
+from confide.errors import LeftOutColumnWarning, UnseenValueWarning
+from confide.inspection import effects
+from confide.tables import TableFile
+from confide.workflow import fit_table
+from confide.workflow.predict import arrow_types, encoded
+
+pytestmark = pytest.mark.usefixtures("without_type_checker")
+LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
+WORDS = ["quiet", "garden", "near", "old", "view", "bright"]
+
+
+def flats(n_rows=200, effect=4.0, seed=0):
+    """Rows with a remark, in which a garden matters, and a size that matters more."""
+    generator = np.random.default_rng(seed)
+    has = generator.random((n_rows, len(WORDS))) < 0.4
+    remarks = [
+        " ".join([f"No. {i}:", *(word for word, there in zip(WORDS, row, strict=True) if there)])
+        for i, row in enumerate(has)
+    ]
+    size = generator.uniform(0, 100, n_rows)
+    y = size + effect * has[:, WORDS.index("garden")] + generator.normal(0, 1, n_rows)
+    return {"remark": remarks, "size": size}, y, has
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_word_that_tells_becomes_an_indicator(library):
+    table, y, has = flats()
+    encoder = Encoder.fit(library(table), y)
+    assert encoder.columns[0].kind == "words"
+    assert encoder.feature_names == ("remark has 'garden'", "size")
+    assert np.array_equal(encoder.encode(library(table))[:, 0], has[:, 1])
+    new = {"remark": ["GARDEN!", "gardens", None, "a large garden."], "size": [0.0] * 4}
+    assert encoder.encode(library(new))[:, 0].tolist() == [1, 0, 0, 1]
+    assert encoder.unseen(library(new)) == {"remark": {None: 1}}
+    assert encoder.unseen_rows(library(new), ["remark"])["remark"].tolist() == [0, 0, 1, 0]
+    nothing = library({"remark": [None, None], "size": [0.0, 0.0]})
+    assert encoder.encode(nothing)[:, 0].tolist() == [0, 0]
+    numbers = library({"remark": [1.5, 2.5], "size": [0.0, 0.0]})
+    with pytest.raises(ValueError, match=r"remark needs text, got"):
+        encoder.encode(numbers)
+
+
+def test_what_other_columns_tell_hides_no_word():
+    table, y, _ = flats()
+    assert telling_words(table["remark"], y, fewest=5, most=9) == []
+    rest = untold(np.array(table["size"])[:, None], y)
+    assert telling_words(table["remark"], rest, fewest=5, most=9) == ["garden"]
+
+
+def test_the_strength_of_a_word_is_that_of_a_rank_test():
+    generator = np.random.default_rng(2)
+    has, y = generator.random(60) < 0.5, generator.normal(size=60)
+    texts = ["word" if there else "" for there in has]
+    # Of one word, the level is that of a single test: its own p-value decides.
+    p = stats.mannwhitneyu(y[has], y[~has], use_continuity=False, method="asymptotic").pvalue
+    shift = 0.0
+    while p > LARGEST_P:
+        assert telling_words(texts, y + shift * has, fewest=5, most=9) == []
+        shift += 0.05
+        moved = y + shift * has
+        p = stats.mannwhitneyu(
+            moved[has], moved[~has], use_continuity=False, method="asymptotic"
+        ).pvalue
+    assert shift > 0
+    assert telling_words(texts, y + shift * has, fewest=5, most=9) == ["word"]
+
+
+def test_words_are_rarely_chosen_by_chance():
+    found, n_trials = 0, 400
+    for seed in range(n_trials):
+        generator = np.random.default_rng(seed)
+        words = [2 * letter for letter in "abcdefghij"]
+        texts = [" ".join(generator.choice(words, 4)) for _ in range(60)]
+        found += bool(telling_words(texts, generator.normal(size=60), fewest=5, most=9))
+    assert found <= stats.binom.ppf(1 - 1e-6, n_trials, LARGEST_P)
+
+
+def test_common_words_first_and_no_more_than_asked_for():
+    texts = ["aa bb", "aa", "aa bb cc", "cc aa", "bb", "bb aa dd"]
+    assert telling_words(texts, None, fewest=1, most=2) == ["aa", "bb"]
+    assert telling_words(texts, None, fewest=2, most=9) == ["bb", "cc"]
+
+
+def test_words_are_letters_in_any_script():
+    assert words_of("Größe: 12m, STRASSE a ÉTÉ_2") == {"grösse", "strasse", "été"}
+
+
+def test_text_of_no_use_is_left_out_and_told(small):
+    table, y, _ = flats(effect=0.0)
+    with pytest.warns(
+        LeftOutColumnWarning, match="no word in them tells enough about the target"
+    ) as told:
+        DeepEnsembleRegressor(**small).fit(pd.DataFrame(table), y)
+    assert not any("they may say" in str(warning.message) for warning in told)
+
+
+def test_a_table_of_text_alone_is_learnt_from(small):
+    table, y, _ = flats(effect=300.0)
+    rows = pa.table({"remark": table["remark"], "price": y})
+    found = fit_table(rows, "price", DeepEnsembleRegressor(**small))
+    assert found.model.encoder_.feature_names == ("remark has 'garden'",)
+
+
+def test_holes_have_an_indicator():
+    table, y, _ = flats()
+    table["remark"][:20] = [None] * 20
+    frame = pd.DataFrame(table)
+    encoder = Encoder.fit(frame, y)
+    assert encoder.feature_names == ("remark has 'garden'", "remark is missing", "size")
+    assert encoder.encode(frame)[:, 1].tolist() == [1] * 20 + [0] * 180
+    assert encoder.unseen(frame) == {}
+    assert encoder.encode(pd.DataFrame({"remark": ["", None], "size": 0.0}))[:, 1].tolist() == [
+        0,
+        1,
+    ]
+
+
+def test_saved_is_live_and_a_damaged_file_is_refused(tmp_path, small):
+    table, y, _ = flats()
+    frame = pd.DataFrame(table)
+    model = DeepEnsembleRegressor(**small).fit(frame, y)
+    model.save(tmp_path / "model.confide")
+    again = confide.load(tmp_path / "model.confide")
+    assert np.array_equal(again.predict(frame), model.predict(frame))
+    with pytest.warns(UnseenValueWarning, match="remark"):
+        again.predict(frame.assign(remark=None))
+    payload = json.loads(json.dumps(model.encoder_.to_file()[0]))
+    for words in ([], ["garden", "garden"]):
+        payload["columns"][0]["words"] = words
+        with pytest.raises(ValueError, match="no words, or one of them twice"):
+            Encoder.from_file(payload, {})
+
+
+def test_texts_that_are_numbers_stay_text_in_a_file(tmp_path, small):
+    table, y, _ = flats()
+    found = fit_table(pa.table({**table, "price": y}), "price", DeepEnsembleRegressor(**small))
+    path = tmp_path / "new.csv"
+    path.write_text("remark,size\n12,50\n13,60\n")
+    assert arrow_types(found.model, TableFile(path))["remark"] == pa.string()
+
+
+def test_effects_count_a_text_and_draw_no_curve_of_it(small):
+    table, y, _ = flats(effect=300.0)
+    frame = pd.DataFrame(table)
+    model = DeepEnsembleRegressor(**small).fit(frame, y)
+    seen = effects(model, frame, y)
+    assert set(seen.importance.index) == {"remark", "size"}
+    assert list(seen.curves) == ["size"]
+
+
+def test_equal_numbers_of_a_table_and_of_its_indicators(small):
+    table, y, has = flats()
+    text = DeepEnsembleRegressor(**small).fit(pd.DataFrame(table), y)
+    garden = np.where(has[:, 1], "yes", "no")
+    own = pd.DataFrame({"garden": has[:, 1], "size": table["size"]})
+    plain = DeepEnsembleRegressor(**small).fit(own, y)
+    assert len(garden) == len(own)
+    assert np.array_equal(encoded(text, pa.table(table)).matrix, own.to_numpy(float))
+    assert np.array_equal(text.predict(pd.DataFrame(table)), plain.predict(own))
