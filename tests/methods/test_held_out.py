@@ -210,7 +210,8 @@ def test_progress_ends_at_what_was_told(monkeypatch):
 
         yield progress
 
-    monkeypatch.setattr("confide.estimators.base.progress_bar", bar)
+    for module in ("base", "planning"):
+        monkeypatch.setattr(f"confide.estimators.{module}.progress_bar", bar)
     for how in ({}, {"dropout": 0.1, "smooth": True}):
         DeepEnsembleRegressor(n_members=2, max_epochs=3, **how).fit(X, Y[0])
     assert [title for title, *_ in bars] == ["Choosing", "Fitting"] * 2

@@ -73,7 +73,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in MODULES:
         __import__(name)
-    sys.modules["confide.estimators.base"].MOST_STEPS = 10  # the training itself is not tried
+    sys.modules["confide.estimators.planning"].MOST_STEPS = 10  # the training itself is not tried
     print(0, flush=True)
     for line in sys.stdin:
         words = json.loads(line)
