@@ -192,10 +192,10 @@ def _unseen_in_words(
         columns.append(f"{column}: {', '.join(words + rest)}")
     # Of other columns, only what is missing is unseen.
     are_numbers = [name not in categories for name in unseen]
-    treated = "Missing numbers are treated as typical ones"
+    treated = "Missing values are treated as typical ones"
     if not all(are_numbers):
         treated = "Such categories are treated as none of the known ones"
-        treated += ", and missing numbers as typical ones" * any(are_numbers)
+        treated += ", and missing values as typical ones" * any(are_numbers)
     usual = [name for name in unseen if categories.get(name)]
     also = f" Rare values are usual in {listed(usual)}: a new one alone makes no row novel."
     return (

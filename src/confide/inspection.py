@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Matrix = Float[np.ndarray, "row feature"]
+# A text without any of the words in use.
+NO_WORD = "(none of the words)"
 Squares = Float64[np.ndarray, "repeat row"]
 Curve = dict[str, Float64[np.ndarray, " value"]]
 
@@ -104,8 +106,8 @@ def effects(
         confidence_level: of the bands.
         max_rows: of more rows, so many are drawn by chance: the cost grows with them.
         n_repeats: how often each feature's values are exchanged for its importance.
-        n_curves: so many of the most important features have a curve, free text aside; None for
-            all.
+        n_curves: so many of the most important features have a curve; None for all. That of free
+            text is drawn at each word in use, alone in the text.
         n_points: values of a number or a date that its curve is drawn at, at most.
         random_state: seed of the rows drawn and of the exchanges.
 
@@ -134,17 +136,17 @@ def effects(
     order = [names[i] for i in np.argsort([-mean for mean, _ in lines], kind="stable")]
     import pandas as pd
 
-    curves = {}
-    for name in [name for name in order if name not in _free_texts(model)][:n_curves]:
-        column = feature_of(X, name)[1] if is_table(X) else matrix[:, groups[name][0]]
-        values = as_values(column)
-        of_rows = Values(values.entries[rows], values.categories)
-        donors = _donors(of_rows, n_points)
-        entries = of_rows.entries[donors]
-        names_of = np.array(of_rows.categories, object)
-        curve = _curve(model, some, donors, groups[name], level)
-        value = names_of[entries.astype(int)] if of_rows.categories else entries
-        curves[name] = pd.DataFrame({"value": value, **curve})
+    curves, words = {}, _words(model)
+    for name in order[:n_curves]:
+        if name in words:
+            shown = [NO_WORD, *words[name]]
+            values = np.eye(len(shown), len(shown) - 1, k=-1)
+        else:
+            column = feature_of(X, name)[1] if is_table(X) else matrix[:, groups[name][0]]
+            shown, donors = _drawn_at(as_values(column), rows, n_points)
+            values = some[donors][:, groups[name]]
+        curve = _curve(model, some, values, groups[name], level)
+        curves[name] = pd.DataFrame({"value": shown, **curve})
     index = pd.Index(names, name="feature")
     importance = pd.DataFrame(lines, index=index, columns=["importance", "importance_se"])
     return Effects(importance.loc[order], curves, len(rows), level, y is not None)
@@ -172,10 +174,11 @@ def _encoded(model: IntervalRegressor, X: Any) -> tuple[Matrix, list[str]]:
     return np.asarray(encoder.encode(X), np.float64), encoder.feature_columns
 
 
-def _free_texts(model: IntervalRegressor) -> set[str]:
-    """The columns of text that is another in every row: a curve over it would tell nothing."""
+def _words(model: IntervalRegressor) -> dict[str, tuple[str, ...]]:
+    """What a curve over a column of free text is drawn at: its words, or that it is missing."""
     columns = () if model.encoder_ is None else model.encoder_.columns
-    return {column.name for column in columns if isinstance(column, WordsColumn)}
+    texts = [column for column in columns if isinstance(column, WordsColumn)]
+    return {c.name: (*c.words, *["(missing)"] * c.has_indicator) for c in texts}
 
 
 def _exchanged(
@@ -225,6 +228,18 @@ def _means(model: IntervalRegressor, X: Matrix) -> Float64[np.ndarray, " row"]:
     )
 
 
+def _drawn_at(
+    values: Values, rows: Int[np.ndarray, " row"], n_points: int
+) -> tuple[Any, Int[np.ndarray, " value"]]:
+    """The values that a curve is drawn at, and where among some rows each of them is."""
+    of_rows = Values(values.entries[rows], values.categories)
+    donors = _donors(of_rows, n_points)
+    entries = of_rows.entries[donors]
+    if not of_rows.categories:
+        return entries, donors
+    return np.array(of_rows.categories, object)[entries.astype(int)], donors
+
+
 def _donors(values: Values, n_points: int) -> Int[np.ndarray, " value"]:
     """Rows whose values a curve is drawn at: one of each category, or those at the quantiles."""
     known = np.flatnonzero(values.known)
@@ -240,14 +255,22 @@ def _donors(values: Values, n_points: int) -> Int[np.ndarray, " value"]:
 def _curve(
     model: IntervalRegressor,
     X: Matrix,
-    donors: Int[np.ndarray, " value"],
+    values: Matrix,
     group: Sequence[int],
     level: float,
 ) -> Curve:
-    """The mean of all rows' predictions at each donor's values, its band, and mean variances."""
-    asked = np.tile(X, (len(donors), 1))
-    asked[:, group] = np.repeat(X[donors][:, group], len(X), axis=0)
-    by_value = (len(donors), len(X))
+    """The mean of all rows' predictions at each value, its band, and mean variances.
+
+    Args:
+        model: fitted.
+        X: rows to average over, as numbers.
+        values: of the feature, as numbers.
+        group: which of the numbers are the feature's.
+        level: of the bands.
+    """
+    asked = np.tile(X, (len(values), 1))
+    asked[:, group] = np.repeat(values, len(X), axis=0)
+    by_value = (len(values), len(X))
     prediction = model.method.predict(model.fitted_, asked)
     curve = {"mean": prediction.mean.reshape(by_value).mean(axis=1)}
     curve |= dict(

@@ -1,6 +1,7 @@
 """Free text: the words in it that tell something about the target."""
 
 import json
+import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,15 @@ from scipy import stats
 
 import confide
 from confide import DeepEnsembleRegressor
+from confide.document import render_page
 from confide.encoding import Encoder
 from confide.encoding.target_means import LARGEST_P
 from confide.encoding.words import telling_words, untold, words_of
 from confide.errors import LeftOutColumnWarning, UnseenValueWarning
 from confide.inspection import effects
 from confide.tables import TableFile
-from confide.workflow import fit_table
+from confide.workflow import as_meant, fit_table, page_document, page_inputs
+from confide.workflow.describe import described
 from confide.workflow.predict import arrow_types, encoded
 
 pytestmark = pytest.mark.usefixtures("without_type_checker")
@@ -104,7 +107,7 @@ def test_words_are_letters_in_any_script():
 def test_text_of_no_use_is_left_out_and_told(small):
     table, y, _ = flats(effect=0.0)
     with pytest.warns(
-        LeftOutColumnWarning, match="no word in them tells enough about the target"
+        LeftOutColumnWarning, match="no word in it tells enough about the target"
     ) as told:
         DeepEnsembleRegressor(**small).fit(pd.DataFrame(table), y)
     assert not any("they may say" in str(warning.message) for warning in told)
@@ -155,13 +158,30 @@ def test_texts_that_are_numbers_stay_text_in_a_file(tmp_path, small):
     assert arrow_types(found.model, TableFile(path))["remark"] == pa.string()
 
 
-def test_effects_count_a_text_and_draw_no_curve_of_it(small):
+def test_the_curve_of_a_text_is_drawn_at_its_words(small):
     table, y, _ = flats(effect=300.0)
+    table["remark"][:20] = [None] * 20
     frame = pd.DataFrame(table)
     model = DeepEnsembleRegressor(**small).fit(frame, y)
     seen = effects(model, frame, y)
     assert set(seen.importance.index) == {"remark", "size"}
-    assert list(seen.curves) == ["size"]
+    curve = seen.curves["remark"]
+    assert list(curve["value"]) == ["(none of the words)", "garden", "(missing)"]
+    for text, mean in zip(["old", "a garden", None], curve["mean"], strict=True):
+        asked = frame.assign(remark=text)
+        assert model.predict(asked).mean() == pytest.approx(mean, rel=0.05)
+    exact = effects(model, frame, y, max_rows=len(frame)).curves["remark"]["mean"]
+    assert model.predict(frame.assign(remark="garden")).mean() == pytest.approx(exact[1], rel=1e-6)
+
+
+def test_a_page_of_a_table_of_text_alone(small, tmp_path):
+    table, y, _ = flats(effect=300.0)
+    rows = pa.table({"remark": table["remark"], "price": y})
+    model = fit_table(rows, "price", DeepEnsembleRegressor(**small)).model
+    page = render_page(page_document(page_inputs(model, rows, confidence_level=0.9)))
+    assert "(none of the words)" in page
+    assert described(model).columns == [{"name": "remark", "kind": "words", "words": "garden"}]
+    assert "  remark  words: garden" in described(model).lines
 
 
 def test_equal_numbers_of_a_table_and_of_its_indicators(small):
@@ -173,3 +193,63 @@ def test_equal_numbers_of_a_table_and_of_its_indicators(small):
     assert len(garden) == len(own)
     assert np.array_equal(encoded(text, pa.table(table)).matrix, own.to_numpy(float))
     assert np.array_equal(text.predict(pd.DataFrame(table)), plain.predict(own))
+
+
+@pytest.mark.parametrize("filler", ["none", "-", "", "n/a"])
+def test_fillers_do_not_make_categories_of_a_text(filler):
+    table, y, has = flats(400)
+    for row in range(0, 400, 3):
+        table["remark"][row], has[row] = filler, False
+        y[row] -= 4.0 * has[row, 1]
+    y = np.array(table["size"]) + 4.0 * has[:, 1]
+    for library in LIBRARIES:
+        encoder = Encoder.fit(library(table), y)
+        assert encoder.columns[0].kind == "words"
+        assert "remark has 'garden'" in encoder.feature_names
+
+
+def test_a_text_that_often_repeats_is_looked_at_before_it_is_left_out():
+    table, y, _ = flats(600)
+    for row in range(0, 150, 2):  # a quarter of the rows in pairs, of no common value
+        table["remark"][row + 1] = table["remark"][row]
+        y[row + 1] = y[row] - table["size"][row] + table["size"][row + 1]
+    encoder = Encoder.fit(pd.DataFrame(table), y)
+    assert "remark has 'garden'" in encoder.feature_names
+
+
+@pytest.mark.parametrize("dtype", ["category", None])
+def test_what_is_called_categories_has_no_words(dtype):
+    table, y, _ = flats()
+    frame = pd.DataFrame(table)
+    given = frame if dtype is None else frame.astype({"remark": dtype})
+    given = as_meant(pa.table(table), categorical=["remark"]) if dtype is None else given
+    assert Encoder.fit(given, y).columns[0].kind == "left out"
+
+
+def test_targets_are_paired_with_rows_by_place():
+    table, y, _ = flats()
+    order = np.random.default_rng(0).permutation(len(y))
+    frame = pd.DataFrame(table).iloc[order]
+    for targets in (pd.Series(y)[order], y[order].tolist(), y[order] * 1e150, y[order] * 1e-300):
+        assert Encoder.fit(frame, targets).feature_names == ("remark has 'garden'", "size")
+
+
+def test_two_features_of_one_name_are_refused():
+    table, y, _ = flats()
+    with pytest.raises(ValueError, match=r"under the same name: \"remark has 'garden'\". Rename"):
+        Encoder.fit(pd.DataFrame({**table, "remark has 'garden'": y}), y)
+
+
+def test_words_have_their_marks_however_these_are_written():
+    composed, apart = (unicodedata.normalize(form, "un JARDÍN") for form in ("NFC", "NFD"))
+    assert words_of(composed) == words_of(apart) == {"un", "jardín"}
+    assert words_of("बगीचा, बगल") == {"बगीचा", "बगल"}
+
+
+def test_a_column_without_a_value_may_have_any_type():
+    table, y, _ = flats()
+    encoder = Encoder.fit(pd.DataFrame(table), y)
+    empty = pd.DataFrame({"remark": [np.nan, np.nan], "size": [1.0, 2.0]})
+    assert encoder.encode(empty).tolist() == [[0, 1], [0, 2]]
+    colours = Encoder.fit(pd.DataFrame({"colour": ["red", "blue", None] * 9, "size": range(27)}))
+    assert colours.encode(empty.rename(columns={"remark": "colour"}))[0].tolist() == [0, 0, 1]

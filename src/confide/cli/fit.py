@@ -237,8 +237,8 @@ def fit(
 
     FILE may be a folder, or a quoted pattern, of Parquet files with the same columns.
 
-    The columns may be numbers, categories, dates or booleans, with missing values. A share of the
-    rows is held out. The model is judged on these rows, and its prediction intervals are then
+    The columns may be numbers, categories, text, dates or booleans, with missing values. A share of
+    the rows is held out. The model is judged on these rows, and its prediction intervals are then
     calibrated on them. Confidence intervals are calibrated on simulated twins of the other rows.
     """
     if honest:

@@ -1,5 +1,6 @@
 """A table of any kinds of columns as one matrix of numbers."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
@@ -25,12 +26,12 @@ from confide.encoding.columns import (
     WrittenNumberColumn,
     column_from_json,
 )
-from confide.encoding.fitted_columns import fitted_column, is_free_text, words_column
+from confide.encoding.fitted_columns import fitted_column, may_have_words, with_words
 from confide.encoding.reading import Rows, Source, sources
 from confide.encoding.target_means import N_FOLDS, folds_of, out_of_fold_means
 from confide.encoding.texts import ORDERS, is_date, with_dates_read, with_written_dates_read
 from confide.encoding.words import untold
-from confide.errors import RowError
+from confide.errors import RowError, listed
 from confide.fingerprints import Groups
 from confide.persistence import Arrays
 
@@ -99,7 +100,7 @@ class Encoder:
         Raises:
             ValueError: columns that are not taken, or of which none is of use.
         """
-        given = sources(table)
+        given, y = sources(table), None if y is None else np.asarray(y, np.float64)
         if odd := [f"{source.name} ({source.dtype})" for source in given if source.kind is None]:
             raise ValueError(
                 "Columns must contain numbers, text, categories, dates, times, durations or "
@@ -118,17 +119,23 @@ class Encoder:
             raise ValueError(
                 f"X must have a column to learn from, but has none: {reasons}. Pass other columns."
             )
+        if twice := [n for n, count in Counter(encoder.feature_names).items() if count > 1]:
+            raise ValueError(
+                f"Two columns would be learnt from under the same name: {listed(twice)}. Rename "
+                "one of them."
+            )
         return encoder
 
     def _with_words(self, table: Any, given: Sequence[Source], y: Rows | None) -> Self:
         """The same, with columns of free text by the words that tell what other columns do not."""
-        if not any(map(is_free_text, given)):
+        tried = [may_have_words(s, c) for s, c in zip(given, self.columns, strict=True)]
+        if not any(tried):
             return self
         rows = np.random.default_rng(0).permutation(len(table))[:MOST_ROWS_READ]
         rest = None if y is None else untold(self.encode(table)[rows], y[rows])
         columns = (
-            (is_free_text(source) and words_column(source, rows, rest)) or column
-            for column, source in zip(self.columns, given, strict=True)
+            with_words(column, source, rows, rest) if has_words else column
+            for column, source, has_words in zip(self.columns, given, tried, strict=True)
         )
         return replace(self, columns=tuple(columns))
 
@@ -400,6 +407,12 @@ def _as_trained(column: Column, source: Source) -> Source:
         return with_dates_read(source, getattr(column, "order", None))
     if isinstance(column, WrittenNumberColumn):
         return with_amounts_read(source, column.written)
+    if (
+        isinstance(column, CategoryColumn | WordsColumn)
+        and source.kind == "number"
+        and np.isnan(source.numbers()).all()
+    ):
+        return replace(source, kind="missing")  # without a value, it may have any type
     return source
 
 

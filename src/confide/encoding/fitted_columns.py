@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ FEWEST_ROWS = 5
 SMALLEST_SHARE = 0.005
 MOST_CATEGORIES = 30
 MOST_WORDS = 30
+# Free text may have so many fillers, such as "none": texts that come again and again.
+MOST_FILLERS = 3
 # A column with more texts than this does not remember the rare ones.
 MOST_REMEMBERED = 1000
 # So many texts have a mean target, the most common ones; a model file keeps them all.
@@ -79,22 +82,30 @@ def fitted_column(
     return kind(*facts, *more)
 
 
-def is_free_text(source: Source) -> bool:
-    """Whether a column is text that is another in nearly every row, and not meant as numbers."""
-    if source.kind != "category":
-        return False
-    counts = counts_of(source.texts())
-    n_again = sum(count for count in counts.values() if count > 1)
-    is_free = len(counts) > MOST_CATEGORIES and n_again < SMALLEST_REPEATED * len(source.series)
-    return is_free and _meant(list(counts)) is None
-
-
-def words_column(
-    source: Source, rows: Int[np.ndarray, " some"], rest: Rows | None
-) -> WordsColumn | None:
-    """A column of free text by the words in it that tell something; None if none does.
+def may_have_words(source: Source, column: Column) -> bool:
+    """Whether to look at the words of a text: it is another in nearly every row, or else left out.
 
     Args:
+        source: the column, which is not what its library calls categories.
+        column: what it becomes without its words.
+    """
+    if source.kind != "category" or source.are_called_categories:
+        return False
+    counts = counts_of(source.texts())
+    rest = sorted(counts.values(), reverse=True)[MOST_FILLERS:]
+    n_again = sum(count for count in rest if count > 1)
+    differs = n_again < SMALLEST_REPEATED * sum(rest) and 2 * sum(rest) > sum(counts.values())
+    is_text = len(rest) > MOST_CATEGORIES and _meant(list(counts)) is None
+    return is_text and (differs or isinstance(column, LeftOutColumn))
+
+
+def with_words(
+    column: Column, source: Source, rows: Int[np.ndarray, " some"], rest: Rows | None
+) -> Column:
+    """A column by the words in it that tell something; as it was, if none does.
+
+    Args:
+        column: what it becomes without its words.
         source: the column.
         rows: that are looked at.
         rest: of each of these rows' targets what other columns do not tell; None to take the words
@@ -104,9 +115,14 @@ def words_column(
     filled = texts.fill_null("").to_list()
     some = [filled[row] for row in rows.tolist()]
     words = telling_words(some, rest, fewest=_fewest(len(rows)), most=MOST_WORDS)
-    n_missing = int(texts.null_count())
-    facts = n_missing > 0, _enough(n_missing, len(texts))
-    return WordsColumn(source.name, tuple(sorted(words)), *facts) if words else None
+    if words:
+        n_missing = int(texts.null_count())
+        facts = n_missing > 0, _enough(n_missing, len(texts))
+        return WordsColumn(source.name, tuple(sorted(words)), *facts)
+    if not isinstance(column, LeftOutColumn):
+        return column
+    reason = f"{column.reason}; no word in it tells enough about the target"
+    return replace(column, reason=reason, may_tell=False)
 
 
 def _fitted_category(source: Source, y: Rows | None) -> Column:
@@ -154,10 +170,8 @@ def _why_nothing_is_common(counts: dict[str, int], by_count: list[str], n_rows: 
         but = f" but {n_rows - counts[most]}" if counts[most] < n_rows else ""
         return f"all{but} of its values are {most!r}"
     advice = "to use it, turn it into numbers, or into categories with common values"
-    meant = _meant(by_count)
-    if meant is None and len(counts) > MOST_CATEGORIES:
-        advice = f"no word in them tells enough about the target; {advice}"
-    return f"it is text with {len(counts)} different values, none of them common; {meant or advice}"
+    meant = _meant(by_count) or advice
+    return f"it is text with {len(counts)} different values, none of them common; {meant}"
 
 
 def _meant(texts: list[str]) -> str | None:

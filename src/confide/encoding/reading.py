@@ -113,6 +113,11 @@ class Source:
         is_text = self.kind == "category" and self.series.dtype == nw.String
         return is_text and self.objects is None and self.dtype != "category"
 
+    @property
+    def are_called_categories(self) -> bool:
+        """Whether its library calls the values categories."""
+        return self.dtype == "category" or self.series.dtype in (nw.Categorical, nw.Enum)
+
     def texts(self) -> Series:
         """The values as text, with nulls."""
         if self.objects is not None:

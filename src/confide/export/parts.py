@@ -195,7 +195,7 @@ def _columns(encoder: Encoder) -> list[dict[str, Any]]:
         width = len(column.feature_names)
         if isinstance(column, WordsColumn):  # a yes or no for each word
             columns += [
-                {"name": name, "start": start + place} | _A_WORD
+                {"name": name, "of": column.name, "start": start + place} | _A_WORD
                 for place, name in enumerate(column.feature_names)
             ]
         elif width:

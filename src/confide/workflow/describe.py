@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from confide.calibration import MANY_BIASED
+from confide.encoding import Column, WordsColumn
 from confide.estimators import IntervalRegressor, in_words
 from confide.terminal import plain
 from confide.workflow.training_table import TrainingTable
@@ -149,7 +150,10 @@ def _aligned(facts: Mapping[str, str]) -> list[str]:
 def _listed(columns: Sequence[Mapping[str, str]]) -> list[str]:
     names = [plain(column["name"]) for column in columns]
     wide = max(map(len, names), default=0)
-    kinds = (column["kind"] for column in columns)
+    kinds = [
+        column["kind"] + (f": {plain(column['words'])}" if "words" in column else "")
+        for column in columns
+    ]
     lines = [f"  {name:{wide}}  {kind}" for name, kind in zip(names, kinds, strict=True)]
     return [f"{len(columns)} columns:", *lines]
 
@@ -167,9 +171,9 @@ def described_target(model: IntervalRegressor) -> Description:
     rows = (
         None if known is None else {"trained on": known.n_trained, "set aside": known.n_set_aside}
     )
-    columns = [(f"x{i}", "number") for i in range(model.n_features_in_)]
+    columns = [{"name": f"x{i}", "kind": "number"} for i in range(model.n_features_in_)]
     if model.encoder_ is not None:
-        columns = [(column.name, column.kind) for column in model.encoder_.columns]
+        columns = [_of_column(column) for column in model.encoder_.columns]
     on_twins = model.confidence_calibration_
     summary = None if on_twins is None else on_twins.summary
     return Description(
@@ -177,7 +181,7 @@ def described_target(model: IntervalRegressor) -> Description:
         target=table.target,
         file=table.file,
         rows=rows,
-        columns=[{"name": name, "kind": kind} for name, kind in columns],
+        columns=columns,
         settings={
             name: in_words(value)
             for name, value in model.parameters_.items()
@@ -189,6 +193,11 @@ def described_target(model: IntervalRegressor) -> Description:
         notes=[*table.notes, *sentences(summary)],
         warnings=[*table.warnings, *(() if summary is None else summary.warnings)],
     )
+
+
+def _of_column(column: Column) -> dict[str, str]:
+    own = {"name": column.name, "kind": column.kind}
+    return own | ({"words": ", ".join(column.words)} if isinstance(column, WordsColumn) else {})
 
 
 def sentences(summary: "CalibrationSummary | None") -> list[str]:

@@ -36,6 +36,9 @@ def described(column: dict[str, Any]) -> str:
     """What an input takes, in words."""
     if column["kind"] == "category":
         return "text; empty where it is missing"
+    if "of" in column:
+        has_word = column["name"].removeprefix(column["of"])
+        return f"1 if the text of {column['of']!r}{has_word}, else 0"
     zone = f" on the clock of {column['zone']}" if column.get("zone") else ""
     return f"{UNITS[column['kind']]}{zone}; NaN where it is missing"
 

@@ -41,7 +41,8 @@ def _shown(rows: Rows, given: WhatIf) -> dict[str, Any]:
     inputs, columns = rows.inputs, given.parts.description["columns"]
     picked = rows.drawn[: max(1, MOST_VALUES // len(columns))]
     level, telling = inputs.level, [plain(feature.name) for feature in rows.features]
-    order = sorted(range(len(columns)), key=lambda i: _place(plain(columns[i]["name"]), telling))
+    names = [plain(column.get("of", column["name"])) for column in columns]
+    order = sorted(range(len(columns)), key=lambda i: _place(names[i], telling))
     return {
         "target": plain(inputs.target),
         "rows": {
@@ -50,7 +51,7 @@ def _shown(rows: Rows, given: WhatIf) -> dict[str, Any]:
             "observed": [v if np.isfinite(v) else None for v in inputs.observed[picked].tolist()],
             "means": inputs.prediction.mean[picked].tolist(),
         },
-        "labels": [plain(column["name"]) or "(no name)" for column in columns],
+        "labels": [_label(column) or "(no name)" for column in columns],
         "choices": [[plain(o, 80) for o in column.get("options", ())] for column in columns],
         "order": order,
         "shown": MOST_SHOWN,
@@ -67,6 +68,13 @@ def _shown(rows: Rows, given: WhatIf) -> dict[str, Any]:
         "format": rows.number_format,
         "observed_format": rows.observed_format,
     }
+
+
+def _label(column: dict[str, Any]) -> str:
+    """The name of a column; of a word in a text, the word is never cut."""
+    text = column.get("of", "")
+    own = column["name"].removeprefix(text)
+    return f"{plain(text)} {plain(own, 80)}" if text else plain(own)
 
 
 def _place(name: str, telling: list[str]) -> int:
