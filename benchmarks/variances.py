@@ -13,6 +13,7 @@ go to stdout, progress to stderr.
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +26,9 @@ from confide.randomness import key_from
 from confide.simulate import GradientBoostingTruth, NetworkTruth, RandomForestTruth
 
 TRUTHS = {
-    "forest": RandomForestTruth,
-    "boosting": GradientBoostingTruth,
-    "network": NetworkTruth,
+    "forest": RandomForestTruth.from_data,
+    "boosting": GradientBoostingTruth.from_data,
+    "network": partial(NetworkTruth.from_data, random_state=0),
 }
 SETS = tuple(name for name in NAMES if name != "protein")
 RECIPES = ("paper", "tabular")
@@ -134,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows = np.random.default_rng(0).permutation(len(table.y))[: options.most_rows]
             n_train = round(0.8 * len(rows))
             X, X_test = table.X[rows[:n_train]], table.X[rows[n_train:]]
-            truth = TRUTHS[kind].from_data(X, table.y[rows[:n_train]])
+            truth = TRUTHS[kind](X, table.y[rows[:n_train]])
             keys = [key_from(seed) for seed in range(options.simulations)]
             targets = np.stack([truth.draw(key, X) for key in keys])
             for recipe in options.recipes:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 Matrix = Float[np.ndarray, "row feature"]
 # A text without any of the words in use.
-NO_WORD = "(none of the words)"
+NO_WORD = "(none)"
 Squares = Float64[np.ndarray, "repeat row"]
 Curve = dict[str, Float64[np.ndarray, " value"]]
 

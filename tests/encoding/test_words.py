@@ -166,7 +166,7 @@ def test_the_curve_of_a_text_is_drawn_at_its_words(small):
     seen = effects(model, frame, y)
     assert set(seen.importance.index) == {"remark", "size"}
     curve = seen.curves["remark"]
-    assert list(curve["value"]) == ["(none of the words)", "garden", "(missing)"]
+    assert list(curve["value"]) == ["(none)", "garden", "(missing)"]
     for text, mean in zip(["old", "a garden", None], curve["mean"], strict=True):
         asked = frame.assign(remark=text)
         assert model.predict(asked).mean() == pytest.approx(mean, rel=0.05)
@@ -179,7 +179,7 @@ def test_a_page_of_a_table_of_text_alone(small, tmp_path):
     rows = pa.table({"remark": table["remark"], "price": y})
     model = fit_table(rows, "price", DeepEnsembleRegressor(**small)).model
     page = render_page(page_document(page_inputs(model, rows, confidence_level=0.9)))
-    assert "(none of the words)" in page
+    assert "(none)" in page
     assert described(model).columns == [{"name": "remark", "kind": "words", "words": "garden"}]
     assert "  remark  words: garden" in described(model).lines
 
