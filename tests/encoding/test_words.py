@@ -11,12 +11,13 @@ import pytest
 from scipy import stats
 
 import confide
-from confide import DeepEnsembleRegressor
+from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
 from confide.document import render_page
 from confide.encoding import Encoder
 from confide.encoding.target_means import LARGEST_P
 from confide.encoding.words import telling_words, untold, words_of
 from confide.errors import LeftOutColumnWarning, UnseenValueWarning
+from confide.export import model_parts
 from confide.inspection import effects
 from confide.tables import TableFile
 from confide.workflow import as_meant, fit_table, page_document, page_inputs
@@ -253,3 +254,18 @@ def test_a_column_without_a_value_may_have_any_type():
     assert encoder.encode(empty).tolist() == [[0, 1], [0, 2]]
     colours = Encoder.fit(pd.DataFrame({"colour": ["red", "blue", None] * 9, "size": range(27)}))
     assert colours.encode(empty.rename(columns={"remark": "colour"}))[0].tolist() == [0, 0, 1]
+
+
+def test_the_plain_form_of_a_model_has_a_yes_or_no_for_each_word(small):
+    table, y, has = flats(effect=30.0)
+    y = y - 30.0 * has[:, 3]
+    table["remark"][:20], has[:20] = [None] * 20, False
+    model = BootstrappedDeepEnsembleRegressor(**small).fit(pd.DataFrame(table), y)
+    parts, known = model_parts(model), encoded(model, pa.table(table))
+    names = [column["name"] for column in parts.description["columns"]]
+    assert names == ["remark has 'garden'", "remark has 'old'", "remark is missing", "size"]
+    values = np.array(parts.values(known, np.arange(200)))
+    assert np.array_equal(values[:, :2], has[:, [1, 3]])
+    assert np.array_equal(values[:, 2], np.arange(200) < 20)
+    plain = model.encoder_.plain_values(pa.table(table))
+    assert np.array_equal(np.stack([plain[name] for name in names], axis=1), values)
