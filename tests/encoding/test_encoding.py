@@ -583,6 +583,21 @@ def test_columns_of_no_use_are_left_out_with_the_reason():
     assert "look like numbers: pass them as numbers" in left_out_reason(points)
 
 
+def test_only_what_may_tell_something_is_warned_of():
+    rows = range(20)
+    table = {
+        "size": rows,
+        "street": ["paved"] * 19 + ["gravel"],
+        "area": ["north"] * 20,
+        "shop": [f"shop {row // 2}" for row in rows],
+        "name": [f"house {row}" for row in rows],
+        "price": [*map(str, range(18)), "?", "-"],
+    }
+    encoder = Encoder.fit(pd.DataFrame(table))
+    assert list(encoder.left_out) == ["street", "area", "shop", "name", "price"]
+    assert list(encoder.neglected) == ["shop", "price"]
+
+
 NUMBERS = [str(i) for i in range(40)]
 HINTS = [
     ([*NUMBERS, "?"], "most values look like numbers, but not '?': write those as empty"),

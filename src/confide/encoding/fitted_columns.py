@@ -148,8 +148,8 @@ def _fitted_category(source: Source, y: Rows | None) -> Column:
             return ManyCategoriesColumn(*named, tuple(kept), **facts)
     if not common:
         reason = _why_nothing_is_common(counts, by_count, n_rows)
-        is_repeated = len(by_count) < n_rows - n_missing
-        return LeftOutColumn(source.name, reason, is_repeated or _meant(by_count) is not None)
+        are_repeated = len(by_count) < n_rows - n_missing and 2 * counts[by_count[0]] <= n_rows
+        return LeftOutColumn(source.name, reason, are_repeated or _meant(by_count) is not None)
     remembers_all = len(rare) <= MOST_REMEMBERED
     return CategoryColumn(*named, tuple(rare) if remembers_all else (), remembers_all, **facts)
 
