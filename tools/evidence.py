@@ -114,7 +114,7 @@ def _values(column: dict[str, str]) -> list[float]:
 def _coverages(results: Results) -> list[str]:
     raw, ours = (results.column(f"{how} covers, %") for how in ("raw", "calibrated"))
     ends = [f"{end(_values(each)):.0f}" for each in (ours, raw) for end in (min, max)]
-    return [ends[0], ends[1], str(len(_values(ours))), ours["mean"], ends[2], ends[3]]
+    return [ends[0], ends[1], str(len(_values(ours))), ours["mean"], *ends[2:], raw["mean"]]
 
 
 def _claimed(results: Results) -> list[str]:
@@ -140,8 +140,8 @@ def _sum_and_rows(column: str) -> Callable[[Results], list[str]]:
 
 CLAIMS = (
     Claim(
-        "80 % intervals cover {} to {} % on {} of 36 truths, {} % on average; without the "
-        "correction {} to {} %.",
+        "80 % intervals cover {} to {} % on {} truths, {} % on average; without the "
+        "correction {} to {} %, {} % on average.",
         "honest_confidence.md",
         _coverages,
         "confide experiment run honest-confidence",
