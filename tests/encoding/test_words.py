@@ -15,7 +15,7 @@ from confide import BootstrappedDeepEnsembleRegressor, DeepEnsembleRegressor
 from confide.document import render_page
 from confide.encoding import Encoder
 from confide.encoding.target_means import LARGEST_P
-from confide.encoding.words import telling_words, untold, words_of
+from confide.encoding.words import common_words, telling_words, untold, words_of
 from confide.errors import LeftOutColumnWarning, UnseenValueWarning
 from confide.export import model_parts
 from confide.inspection import effects
@@ -27,6 +27,10 @@ from confide.workflow.predict import arrow_types, encoded
 pytestmark = pytest.mark.usefixtures("without_type_checker")
 LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
 WORDS = ["quiet", "garden", "near", "old", "view", "bright"]
+
+
+def telling(texts, rest, *, fewest, most):
+    return telling_words(common_words(texts, fewest), len(texts), rest, most)
 
 
 def flats(n_rows=200, effect=4.0, seed=0):
@@ -62,9 +66,9 @@ def test_a_word_that_tells_becomes_an_indicator(library):
 
 def test_what_other_columns_tell_hides_no_word():
     table, y, _ = flats()
-    assert telling_words(table["remark"], y, fewest=5, most=9) == []
+    assert telling(table["remark"], y, fewest=5, most=9) == []
     rest = untold(np.array(table["size"])[:, None], y)
-    assert telling_words(table["remark"], rest, fewest=5, most=9) == ["garden"]
+    assert telling(table["remark"], rest, fewest=5, most=9) == ["garden"]
 
 
 def test_the_strength_of_a_word_is_that_of_a_rank_test():
@@ -75,14 +79,14 @@ def test_the_strength_of_a_word_is_that_of_a_rank_test():
     p = stats.mannwhitneyu(y[has], y[~has], use_continuity=False, method="asymptotic").pvalue
     shift = 0.0
     while p > LARGEST_P:
-        assert telling_words(texts, y + shift * has, fewest=5, most=9) == []
+        assert telling(texts, y + shift * has, fewest=5, most=9) == []
         shift += 0.05
         moved = y + shift * has
         p = stats.mannwhitneyu(
             moved[has], moved[~has], use_continuity=False, method="asymptotic"
         ).pvalue
     assert shift > 0
-    assert telling_words(texts, y + shift * has, fewest=5, most=9) == ["word"]
+    assert telling(texts, y + shift * has, fewest=5, most=9) == ["word"]
 
 
 def test_words_are_rarely_chosen_by_chance():
@@ -91,14 +95,14 @@ def test_words_are_rarely_chosen_by_chance():
         generator = np.random.default_rng(seed)
         words = [2 * letter for letter in "abcdefghij"]
         texts = [" ".join(generator.choice(words, 4)) for _ in range(60)]
-        found += bool(telling_words(texts, generator.normal(size=60), fewest=5, most=9))
+        found += bool(telling(texts, generator.normal(size=60), fewest=5, most=9))
     assert found <= stats.binom.ppf(1 - 1e-6, n_trials, LARGEST_P)
 
 
 def test_common_words_first_and_no_more_than_asked_for():
     texts = ["aa bb", "aa", "aa bb cc", "cc aa", "bb", "bb aa dd"]
-    assert telling_words(texts, None, fewest=1, most=2) == ["aa", "bb"]
-    assert telling_words(texts, None, fewest=2, most=9) == ["bb", "cc"]
+    assert telling(texts, None, fewest=1, most=2) == ["aa", "bb"]
+    assert telling(texts, None, fewest=2, most=9) == ["bb", "cc"]
 
 
 def test_words_are_letters_in_any_script():

@@ -26,11 +26,17 @@ from confide.encoding.columns import (
     WrittenNumberColumn,
     column_from_json,
 )
-from confide.encoding.fitted_columns import fitted_column, may_have_words, with_words
+from confide.encoding.fitted_columns import (
+    MOST_WORDS,
+    fitted_column,
+    may_have_words,
+    with_words,
+    words_in,
+)
 from confide.encoding.reading import Rows, Source, sources
 from confide.encoding.target_means import N_FOLDS, folds_of, out_of_fold_means
 from confide.encoding.texts import ORDERS, is_date, with_dates_read, with_written_dates_read
-from confide.encoding.words import untold
+from confide.encoding.words import telling_words, untold
 from confide.errors import RowError, listed
 from confide.fingerprints import Groups
 from confide.persistence import Arrays
@@ -128,15 +134,21 @@ class Encoder:
 
     def _with_words(self, table: Any, given: Sequence[Source], y: Rows | None) -> Self:
         """The same, with columns of free text by the words that tell what other columns do not."""
-        tried = [may_have_words(s, c) for s, c in zip(given, self.columns, strict=True)]
-        if not any(tried):
-            return self
         rows = np.random.default_rng(0).permutation(len(table))[:MOST_ROWS_READ]
-        rest = None if y is None else untold(self.encode(table)[rows], y[rows])
-        columns = (
-            with_words(column, source, rows, rest) if has_words else column
-            for column, source, has_words in zip(self.columns, given, tried, strict=True)
-        )
+        found = {
+            place: words_in(source, rows)
+            for place, source in enumerate(given)
+            if may_have_words(source, self.columns[place])
+        }
+        if not found:
+            return self
+        rest = None
+        if y is not None and any(found.values()):  # it takes a while
+            rest = untold(self.encode(table)[rows], y[rows])
+        columns = list(self.columns)
+        for place, words in found.items():
+            telling = telling_words(words, len(rows), rest, MOST_WORDS)
+            columns[place] = with_words(columns[place], given[place], telling)
         return replace(self, columns=tuple(columns))
 
     @property

@@ -1,7 +1,7 @@
 """How each column of a training table is to be turned into numbers."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from confide.encoding.identifiers import why_identifier
 from confide.encoding.reading import Rows, Source, known_zone
 from confide.encoding.target_means import prior_rows, shrunk_means
 from confide.encoding.texts import hint
-from confide.encoding.words import telling_words
+from confide.encoding.words import RowsOfWords, common_words
 
 # An indicator of few rows is a huge number once standardised, one over the root of their share, and
 # so are its other rows if they are few. One with fewer than either is not made: the networks see at
@@ -99,22 +99,21 @@ def may_have_words(source: Source, column: Column) -> bool:
     return is_text and (differs or isinstance(column, LeftOutColumn))
 
 
-def with_words(
-    column: Column, source: Source, rows: Int[np.ndarray, " some"], rest: Rows | None
-) -> Column:
+def words_in(source: Source, rows: Int[np.ndarray, " some"]) -> RowsOfWords:
+    """The words of a text that enough of some rows have, and where among these rows they are."""
+    filled = source.texts().fill_null("").to_list()
+    return common_words([filled[row] for row in rows.tolist()], _fewest(len(rows)))
+
+
+def with_words(column: Column, source: Source, words: Sequence[str]) -> Column:
     """A column by the words in it that tell something; as it was, if none does.
 
     Args:
         column: what it becomes without its words.
         source: the column.
-        rows: that are looked at.
-        rest: of each of these rows' targets what other columns do not tell; None to take the words
-            of most rows.
+        words: that tell something.
     """
     texts = source.texts()
-    filled = texts.fill_null("").to_list()
-    some = [filled[row] for row in rows.tolist()]
-    words = telling_words(some, rest, fewest=_fewest(len(rows)), most=MOST_WORDS)
     if words:
         n_missing = int(texts.null_count())
         facts = n_missing > 0, _enough(n_missing, len(texts))

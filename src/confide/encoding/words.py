@@ -12,6 +12,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Float64
@@ -19,6 +20,7 @@ from scipy import stats
 
 from confide.encoding.target_means import LARGEST_P
 
+RowsOfWords: TypeAlias = dict[str, list[int]]
 # So many that each row is left out of some.
 N_TREES = 50
 # Columns that a split of a tree looks at; with more, wide tables take too long.
@@ -76,31 +78,39 @@ def untold(
     return np.asarray(scaled - forest.fit(ranks, scaled).oob_prediction_, np.float64)
 
 
+def common_words(texts: Sequence[str], fewest: int) -> RowsOfWords:
+    """The rows of each word that enough rows have, and enough have not.
+
+    Args:
+        texts: of each row, empty where it is missing.
+        fewest: rows that are enough.
+
+    Returns:
+        Positions of rows by the word.
+    """
+    rows: RowsOfWords = {}
+    for row, text in enumerate(texts):
+        for word in words_of(text):
+            rows.setdefault(word, []).append(row)
+    return {word: rows[word] for word in rows if fewest <= len(rows[word]) <= len(texts) - fewest}
+
+
 def telling_words(
-    texts: Sequence[str],
-    rest: Float64[np.ndarray, " row"] | None,
-    *,
-    fewest: int,
-    most: int,
+    rows: RowsOfWords, n_rows: int, rest: Float64[np.ndarray, " row"] | None, most: int
 ) -> list[str]:
     """The words that tell something about the target, those that tell most first.
 
     Args:
-        texts: of each row, empty where it is missing.
+        rows: of each word, see `common_words`.
+        n_rows: of the table.
         rest: of each row's target what other columns do not tell; None to take the words of most
             rows.
-        fewest: rows that a word must be in, and rows that it must not be in.
         most: words to return, at most.
 
     Returns:
         The words.
     """
-    rows: dict[str, list[int]] = {}
-    for row, text in enumerate(texts):
-        for word in words_of(text):
-            rows.setdefault(word, []).append(row)
-    n_rows = len(texts)
-    known = sorted(word for word in rows if fewest <= len(rows[word]) <= n_rows - fewest)
+    known = sorted(rows)
     counts = np.array([len(rows[word]) for word in known])
     if not known or rest is None:
         strength, least = counts, 0.0
