@@ -64,9 +64,11 @@ class Encoder:
       targets differ between them by more than chance, each value also becomes its mean target,
       drawn towards the mean of all the more, the fewer rows it has; a value that training did not
       have becomes the mean. For rows of the training table the mean is over rows of other folds.
-      Free text, of which fewer than a tenth of the rows repeat a value, becomes an indicator for
-      each word with which the target moves, beyond what the other columns tell (at most 30 words).
-      Other text without a common value, such as an identifier, is left out.
+      Free text, which is another in nearly every row, becomes an indicator for each word with
+      which the target moves, beyond what the other columns tell (at most 30 words). Up to three
+      texts may come often, such as "none". Words are letters, two at least, in lower case. To use
+      such a column as categories, give it that type. Other text without a common value, such as an
+      identifier, is left out.
     - *Booleans* become 0 and 1.
     - *Dates* become days, and sine and cosine of the time of the year, of the week and of the day,
       where training spans at least one of them. Dates with a zone are read on its clock. Text that

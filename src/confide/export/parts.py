@@ -25,6 +25,14 @@ from confide.methods import concrete_dropout
 from confide.persistence import Arrays
 from confide.trees import Trees
 
+# Facts of a column that is a single number, of which none is missing.
+_ONE_NUMBER: dict[str, Any] = {
+    "width": 1,
+    "cycles": [],
+    "zone": None,
+    "indicator": False,
+    "missing": False,
+}
 Matrix = Float64[np.ndarray, "row feature"]
 # A value of a column: a number (days of a date, seconds of a time or duration), the number of an
 # option of a category, or None where it is missing.
@@ -140,9 +148,8 @@ def plain_columns(model: IntervalRegressor) -> list[dict[str, Any]]:
         return _columns(model.encoder_)
     typical = model.fitted_.standardiser.x_mean.tolist()  # stands in for what is missing
     names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(len(typical))])
-    facts = {"kind": "number", "width": 1, "cycles": [], "indicator": False, "missing": False}
     return [
-        {"name": str(name), "start": i, "median": median, **facts}
+        {"name": str(name), "kind": "number", "start": i, "median": median, **_ONE_NUMBER}
         for i, (name, median) in enumerate(zip(names, typical, strict=True))
     ]
 
@@ -195,24 +202,14 @@ def _columns(encoder: Encoder) -> list[dict[str, Any]]:
         width = len(column.feature_names)
         if isinstance(column, WordsColumn):  # a yes or no for each word
             columns += [
-                {"name": name, "of": column.name, "start": start + place} | _A_WORD
-                for place, name in enumerate(column.feature_names)
+                {"name": name, "of": column.name, "kind": "boolean", "start": place}
+                | {"median": 0.0, **_ONE_NUMBER}
+                for place, name in enumerate(column.feature_names, start)
             ]
         elif width:
             columns.append({"name": column.name, "start": start, "width": width} | _facts(column))
         start += width
     return columns
-
-
-_A_WORD = {
-    "kind": "boolean",
-    "width": 1,
-    "median": 0.0,
-    "cycles": [],
-    "zone": None,
-    "indicator": False,
-    "missing": False,
-}
 
 
 def _facts(column: Column) -> dict[str, Any]:
